@@ -1,0 +1,58 @@
+#ifndef CL_NUM_H
+#define CL_NUM_H
+
+/*
+ * Checked arithmetic on counts, sizes and offsets that come from files, and
+ * the few bit helpers everybody needs.  Cannot fail but by saying so.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* *r = a + b, or false where 64 bits do not hold it. */
+static inline bool
+cl_add(uint64_t a, uint64_t b, uint64_t *r)
+{
+
+	*r = a + b;
+	return (*r >= a);
+}
+
+/* *r = a * b, or false where 64 bits do not hold it. */
+static inline bool
+cl_mul(uint64_t a, uint64_t b, uint64_t *r)
+{
+
+	*r = a * b;
+	return (a == 0 || *r / a == b);
+}
+
+/* *r = a as a size_t, or false where this machine's size_t does not hold it. */
+static inline bool
+cl_size(uint64_t a, size_t *r)
+{
+
+	*r = (size_t)a;
+	return (*r == a);
+}
+
+/* n rounded up to a multiple of to (a power of two); n must be < 2^64 - to. */
+static inline uint64_t
+cl_roundup(uint64_t n, uint64_t to)
+{
+
+	return ((n + to - 1) & ~(to - 1));
+}
+
+static inline bool
+cl_ispow2(uint64_t n)
+{
+
+	return (n != 0 && (n & (n - 1)) == 0);
+}
+
+/* floor(a * b / c) without overflow; c > 0 and the result must fit. */
+uint64_t	cl_muldiv(uint64_t a, uint64_t b, uint64_t c);
+
+#endif /* CL_NUM_H */

@@ -1,0 +1,34 @@
+#ifndef CL_ZIO_H
+#define CL_ZIO_H
+
+/*
+ * zstd (RFC 8878) as a source on a source and a sink on a sink.  The only
+ * place that knows zstd.h.  Any number of frames one after another is one
+ * stream; what follows the last frame and is no frame is an error, and so is
+ * input that ends inside one.  Memory is bounded by the window limit.
+ */
+
+#include <stdbool.h>
+
+struct cl_dst;
+struct cl_err;
+struct cl_src;
+
+#define CL_ZIO_WINDOW_LOG_MAX	27	/* 128 MiB, zstd's own default limit */
+
+/* Does the input begin as a zstd or skippable frame does?  1, 0 or CL_E*. */
+int	cl_zio_probe(struct cl_src *, struct cl_err *);
+
+/* The decoded bytes of src, which is closed with it. */
+struct cl_src	*cl_zio_reader(struct cl_src *, struct cl_err *);
+
+/*
+ * Encodes into dst, which is finished and freed with it.  One frame with a
+ * checksum; a flush makes all bytes so far decodable.
+ */
+struct cl_dst	*cl_zio_writer(struct cl_dst *, int level, struct cl_err *);
+
+/* The library's version, "1.5.4". */
+const char	*cl_zio_version(void);
+
+#endif /* CL_ZIO_H */

@@ -1,0 +1,178 @@
+/*
+ * One buffer between whoever produces bytes and whoever parses them.  Bytes
+ * [pos, end) are unread; a peek that wants more moves them to the front, grows
+ * the buffer if it must, and reads until there is enough or the input ends.
+ */
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cl/clock.h"
+#include "cl/err.h"
+#include "cl/src.h"
+#include "cl/vec.h"
+
+#define SRC_BUF	(256 * 1024)		/* the least worth a system call */
+
+struct cl_src {
+	const struct cl_src_ops *ops;
+	void		*ctx;
+	char		*name;
+	uint8_t		*buf;
+	size_t		 cap;
+	size_t		 pos;
+	size_t		 end;
+	bool		 ended;		/* read said so; it is not asked again */
+	uint64_t	 off;
+	uint64_t	 wait_ns;
+	const struct cl_src *lower;
+};
+
+/* The bottom of every stack: a descriptor, its waiting counted. */
+struct fd {
+	int		 fd;
+	const char	*name;		/* the source's */
+	uint64_t	*wait_ns;	/* the source's */
+};
+
+static int
+fd_read(void *ctx, void *buf, size_t cap, size_t *got, struct cl_err *err)
+{
+	struct fd *f = ctx;
+	uint64_t t0 = cl_clock_ns();
+	ssize_t n;
+
+	do
+		n = read(f->fd, buf, cap);
+	while (n == -1 && errno == EINTR);
+	*f->wait_ns += cl_clock_ns() - t0;
+	if (n == -1)
+		return (cl_fail_errno(err, "%s: cannot read", f->name));
+	*got = (size_t)n;
+	return (CL_OK);
+}
+
+static const struct cl_src_ops fd_ops = { fd_read, free };
+
+struct cl_src *
+cl_src_new(const struct cl_src_ops *ops, void *ctx, const char *name,
+    struct cl_err *err)
+{
+	struct cl_src *s;
+
+	if ((s = calloc(1, sizeof(*s))) == NULL) {
+		cl_fail_nomem(err, "an input stream");
+		goto fail;
+	}
+	if ((s->name = cl_vec_strndup(name, strlen(name), err)) == NULL ||
+	    cl_vec_grow(&s->buf, &s->cap, SRC_BUF, 1, err) != 0)
+		goto free_src;
+	s->ops = ops;
+	s->ctx = ctx;
+	return (s);
+
+free_src:
+	free(s->name);
+	free(s);
+fail:
+	ops->close(ctx);
+	return (NULL);
+}
+
+struct cl_src *
+cl_src_fd(int fd, const char *name, struct cl_err *err)
+{
+	struct cl_src *s;
+	struct fd *f;
+
+	if ((f = malloc(sizeof(*f))) == NULL) {
+		cl_fail_nomem(err, "an input stream");
+		return (NULL);
+	}
+	f->fd = fd;
+	if ((s = cl_src_new(&fd_ops, f, name, err)) == NULL)
+		return (NULL);
+	f->name = s->name;
+	f->wait_ns = &s->wait_ns;
+	return (s);
+}
+
+int
+cl_src_peek(struct cl_src *s, size_t want, const uint8_t **p, size_t *n,
+    struct cl_err *err)
+{
+	size_t got;
+	int status;
+
+	if (s->end - s->pos < want && s->pos > 0) {
+		memmove(s->buf, s->buf + s->pos, s->end - s->pos);
+		s->end -= s->pos;
+		s->pos = 0;
+	}
+	if ((status = cl_vec_grow(&s->buf, &s->cap, want, 1, err)) != CL_OK)
+		return (status);
+	while (s->end - s->pos < want && !s->ended) {
+		status = s->ops->read(s->ctx, s->buf + s->end,
+		    s->cap - s->end, &got, err);
+		if (status != CL_OK)
+			return (status);
+		s->end += got;
+		s->ended = got == 0;
+	}
+	*p = s->buf + s->pos;
+	*n = s->end - s->pos;
+	return (CL_OK);
+}
+
+void
+cl_src_consume(struct cl_src *s, size_t n)
+{
+
+	s->pos += n;
+	s->off += n;
+}
+
+uint64_t
+cl_src_off(const struct cl_src *s)
+{
+
+	return (s->off);
+}
+
+const char *
+cl_src_name(const struct cl_src *s)
+{
+
+	return (s->name);
+}
+
+uint64_t
+cl_src_wait_ns(const struct cl_src *s)
+{
+
+	while (s->lower != NULL)
+		s = s->lower;
+	return (s->wait_ns);
+}
+
+void
+cl_src_stack(struct cl_src *upper, struct cl_src *lower)
+{
+
+	upper->lower = lower;
+}
+
+void
+cl_src_close(struct cl_src *s)
+{
+
+	if (s == NULL)
+		return;
+	s->ops->close(s->ctx);
+	free(s->buf);
+	free(s->name);
+	free(s);
+}
