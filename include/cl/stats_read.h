@@ -1,0 +1,40 @@
+#ifndef CL_STATS_READ_H
+#define CL_STATS_READ_H
+
+/*
+ * Reads a stat stream record by record.  One thread.  What a record points to
+ * borrows from the reader and dies at the next call.
+ */
+
+#include "cl/stats.h"
+
+struct cl_src;
+struct cl_stats_reader;
+
+struct cl_stats_rec {
+	enum cl_stats_rec_kind {
+		CL_STATS_REC_RUN,	/* a run begins: conds */
+		CL_STATS_REC_COLUMNS,	/* columns */
+		CL_STATS_REC_MACHINE,	/* conds */
+		CL_STATS_REC_ROW,	/* row, and its columns */
+		CL_STATS_REC_TRAILER	/* a run ends, whole: end */
+	}		 kind;
+	const struct cl_stats_conds *conds;
+	const struct cl_stats_columns *columns;
+	const struct cl_stats_row *row;
+	const struct cl_stats_end *end;
+};
+
+/* A reader of src, which it owns from now on, also where this fails. */
+struct cl_stats_reader	*cl_stats_reader_new(struct cl_src *, struct cl_err *);
+
+/*
+ * The next record, or CL_END behind the last trailer.  An empty stream and
+ * input that merely stops are CL_ECUT, never CL_END.
+ */
+int	cl_stats_read(struct cl_stats_reader *, const struct cl_stats_rec **,
+	    struct cl_err *);
+
+void	cl_stats_reader_free(struct cl_stats_reader *);	/* NULL is legal */
+
+#endif /* CL_STATS_READ_H */
