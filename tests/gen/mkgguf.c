@@ -1,0 +1,696 @@
+/*
+ * mkgguf: writes the GGUF files that tests need.
+ *
+ *	mkgguf PRESET OUT [knob=value ...]
+ *
+ * A preset is a set of knobs and a way to fill tensors; every knob may be set
+ * on top.  "loadable" is a model that libllama loads and runs, with random
+ * weights; "pattern" has large expert slabs filled as pattern.h says; the
+ * others are small geometries, right and wrong, whose tensors are zeros left
+ * sparse.  The same arguments give the same bytes.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "cl/rng.h"
+#include "gguf_out.h"
+#include "pattern.h"
+
+#define LAYERS_MAX	1024
+
+struct knobs {
+	uint64_t	 layers;
+	uint64_t	 experts;
+	uint64_t	 used;
+	uint64_t	 embd;
+	uint64_t	 ff;		/* width of one expert */
+	uint64_t	 heads;
+	uint64_t	 kv;
+	uint64_t	 hd;		/* width of one head */
+	uint64_t	 type;		/* of expert tensors */
+	uint64_t	 down;		/* of the down ones; ~0: as type */
+	uint64_t	 attn;		/* type of attention tensors */
+	uint64_t	 seed;
+	uint64_t	 gain;		/* router sharpness, percent */
+	uint64_t	 version;
+	uint64_t	 big;
+	uint64_t	 mtp;		/* extra prediction layers, at the end */
+	uint64_t	 shards;	/* claimed by split.count; 0: no such key */
+	uint64_t	 shared;	/* width of a shared expert, 0: none */
+	uint64_t	 gating;	/* expert_gating_func; 0: no such key */
+	uint64_t	 bias;		/* with a selection bias */
+	uint64_t	 fused;		/* gate and up in one tensor */
+	uint64_t	 dense_first;	/* so many leading dense layers */
+	uint64_t	 dense_every;	/* n: layers 0, n, 2n ... are dense */
+	uint64_t	 dense_last;
+	uint64_t	 alt_experts;	/* of odd layers; 0: as experts */
+	uint64_t	 alt_used;
+	uint64_t	 alt_type;	/* ~0: as type */
+};
+
+#define SAME	UINT64_MAX
+#define KNOB(f)	{ #f, offsetof(struct knobs, f) }
+
+static const struct knob {
+	const char	*name;
+	size_t		 off;
+} knob_table[] = {
+	KNOB(layers), KNOB(experts), KNOB(used), KNOB(embd), KNOB(ff),
+	KNOB(heads), KNOB(kv), KNOB(hd), KNOB(type), KNOB(down), KNOB(attn),
+	KNOB(seed), KNOB(gain), KNOB(version), KNOB(big), KNOB(mtp),
+	KNOB(shards), KNOB(shared), KNOB(gating), KNOB(bias), KNOB(fused),
+	KNOB(dense_first), KNOB(dense_every), KNOB(dense_last),
+	KNOB(alt_experts), KNOB(alt_used), KNOB(alt_type),
+};
+
+/* The defaults of every preset: a small right model. */
+static const struct knobs small = {
+	.layers = 4, .experts = 8, .used = 2, .embd = 64, .ff = 64,
+	.heads = 2, .kv = 1, .hd = 32, .type = GOUT_T_Q8_0, .down = SAME,
+	.attn = GOUT_T_Q8_0, .seed = 1, .gain = 100, .version = 3,
+	.alt_type = SAME
+};
+
+/* --- filling --------------------------------------------------------------- */
+
+static uint16_t
+half(double v)				/* of a small positive normal number */
+{
+	float f = (float)v;
+	uint32_t u;
+
+	memcpy(&u, &f, sizeof(u));
+	return ((uint16_t)(((u >> 23) - 112) << 10 | (u >> 13 & 0x3ff)));
+}
+
+static void
+put_floats(struct gout_tensor *t, uint8_t *p, size_t n)
+{
+	float f;
+	size_t i;
+
+	for (i = 0; i + 4 <= n; i += 4) {
+		f = (float)((cl_rng_unit(&t->state) * 2 - 1) * t->scale *
+		    1.7320508);
+		memcpy(p + i, &f, 4);
+	}
+}
+
+/* Blocks of a half scale and random quants; spread is that of the quants. */
+static void
+put_blocks(struct gout_tensor *t, uint8_t *p, size_t n, double spread)
+{
+	uint16_t d = half(t->scale / spread);
+	uint64_t w = 0;
+	size_t i, j;
+
+	for (i = 0; i + t->unit <= n; i += t->unit) {
+		p[i] = (uint8_t)d;
+		p[i + 1] = (uint8_t)(d >> 8);
+		for (j = 2; j < t->unit; j++, w >>= 8) {
+			if (j % 8 == 2)
+				w = cl_rng_next(&t->state);
+			p[i + j] = (uint8_t)w;
+		}
+	}
+}
+
+static void
+fill_random(struct gout_tensor *t, uint8_t *p, uint64_t off, size_t n)
+{
+
+	(void)off;			/* called in order */
+	if (t->type == GOUT_T_F32)
+		put_floats(t, p, n);
+	else if (t->type == GOUT_T_Q8_0)
+		put_blocks(t, p, n, 73.9);
+	else
+		put_blocks(t, p, n, 4.61);
+}
+
+static void
+fill_ones(struct gout_tensor *t, uint8_t *p, uint64_t off, size_t n)
+{
+	static const float one = 1;
+	size_t i;
+
+	(void)t;
+	(void)off;
+	for (i = 0; i + 4 <= n; i += 4)
+		memcpy(p + i, &one, 4);
+}
+
+static void
+fill_pattern(struct gout_tensor *t, uint8_t *p, uint64_t off, size_t n)
+{
+	uint64_t i;
+	size_t part;
+
+	for (; n > 0; p += part, off += part, n -= part) {
+		i = off % t->slab;
+		part = t->slab - i < n ? (size_t)(t->slab - i) : n;
+		pattern_fill(p, part, t->layer, (uint32_t)(off / t->slab),
+		    t->kind, i);
+	}
+}
+
+/* --- keys ------------------------------------------------------------------ */
+
+static void
+key(struct gout *g, const char *name, uint64_t v)
+{
+	char buf[128];
+
+	(void)snprintf(buf, sizeof(buf), "qwen3moe.%s", name);
+	gout_u32(g, buf, (uint32_t)v);
+}
+
+/* A scalar where all layers agree, else an array over all layers. */
+static void
+layer_key(struct gout *g, const struct knobs *k, const char *name,
+    uint64_t even, uint64_t odd)
+{
+	uint32_t v[LAYERS_MAX];
+	char buf[128];
+	size_t i;
+
+	if (odd == 0 || odd == even) {
+		key(g, name, even);
+		return;
+	}
+	for (i = 0; i < k->layers; i++)
+		v[i] = (uint32_t)(i % 2 == 0 ? even : odd);
+	(void)snprintf(buf, sizeof(buf), "qwen3moe.%s", name);
+	gout_arr_u32(g, buf, GOUT_U32, v, k->layers);
+}
+
+/* Byte b as GPT-2's byte-level BPE spells it, in UTF-8. */
+static size_t
+byte_token(char out[4], unsigned b)
+{
+	unsigned c, n = 0, u = b;
+
+	if (b < 33 || (b > 126 && b < 161) || b == 173) {
+		for (c = 0; c < b; c++)
+			n += c < 33 || (c > 126 && c < 161) || c == 173;
+		u = 256 + n;
+	}
+	if (u < 0x80) {
+		out[0] = (char)u;
+		return (1);
+	}
+	out[0] = (char)(0xc0 | u >> 6);
+	out[1] = (char)(0x80 | (u & 0x3f));
+	return (2);
+}
+
+#define VOCAB	260	/* bytes, three merges, end of text */
+
+static void
+put_vocabulary(struct gout *g)
+{
+	static const char *const merged[] = { "\xc4\xa0t", "he", "in",
+	    "<|endoftext|>" };
+	static const char *const merges[] = { "\xc4\xa0 t", "h e", "i n" };
+	uint32_t types[VOCAB];
+	char token[4];
+	size_t i;
+
+	gout_str(g, "tokenizer.ggml.model", "gpt2");
+	gout_str(g, "tokenizer.ggml.pre", "gpt-2");
+	gout_arr(g, "tokenizer.ggml.tokens", GOUT_STR, VOCAB);
+	for (i = 0; i < 256; i++)
+		gout_put_str(g, &g->kv, token, byte_token(token, (unsigned)i));
+	for (i = 0; i < 4; i++)
+		gout_put_str(g, &g->kv, merged[i], strlen(merged[i]));
+	for (i = 0; i < VOCAB; i++)
+		types[i] = i == VOCAB - 1 ? 3 : 1;	/* control, normal */
+	gout_arr_u32(g, "tokenizer.ggml.token_type", GOUT_I32, types, VOCAB);
+	gout_arr(g, "tokenizer.ggml.merges", GOUT_STR, 3);
+	for (i = 0; i < 3; i++)
+		gout_put_str(g, &g->kv, merges[i], strlen(merges[i]));
+	gout_u32(g, "tokenizer.ggml.bos_token_id", VOCAB - 1);
+	gout_u32(g, "tokenizer.ggml.eos_token_id", VOCAB - 1);
+	gout_bool(g, "tokenizer.ggml.add_bos_token", false);
+}
+
+static void
+put_keys(struct gout *g, const struct knobs *k, const char *name)
+{
+
+	gout_str(g, "general.architecture", "qwen3moe");
+	gout_str(g, "general.name", name);
+	key(g, "block_count", k->layers);
+	key(g, "context_length", 4096);
+	key(g, "embedding_length", k->embd);
+	key(g, "feed_forward_length", k->ff * k->used);
+	key(g, "attention.head_count", k->heads);
+	key(g, "attention.head_count_kv", k->kv);
+	key(g, "attention.key_length", k->hd);
+	key(g, "attention.value_length", k->hd);
+	layer_key(g, k, "expert_count", k->experts, k->alt_experts);
+	layer_key(g, k, "expert_used_count", k->used, k->alt_used);
+	key(g, "expert_feed_forward_length", k->ff);
+	gout_f32(g, "qwen3moe.attention.layer_norm_rms_epsilon", 1e-6f);
+	gout_f32(g, "qwen3moe.rope.freq_base", 10000);
+	if (k->mtp > 0)
+		key(g, "nextn_predict_layers", k->mtp);
+	if (k->gating > 0)
+		key(g, "expert_gating_func", k->gating);
+	if (k->shards > 0) {
+		gout_u32(g, "split.no", 0);
+		gout_u32(g, "split.count", (uint32_t)k->shards);
+	}
+	put_vocabulary(g);
+}
+
+/* --- tensors --------------------------------------------------------------- */
+
+/* What a preset does to every tensor once it is there. */
+typedef void finish_fn(struct gout_tensor *, const struct knobs *);
+
+static void
+leave_sparse(struct gout_tensor *t, const struct knobs *k)
+{
+
+	(void)t;
+	(void)k;
+}
+
+/* Norms are ones; matrices keep a unit input at about unit size. */
+static void
+make_random(struct gout_tensor *t, const struct knobs *k)
+{
+	double root = 1;
+
+	if (strstr(t->name, "_norm") != NULL) {
+		t->fill = fill_ones;
+		return;
+	}
+	while (root * root < (double)t->ne[0])
+		root += 1;
+	t->fill = fill_random;
+	t->scale = strcmp(t->name, "token_embd.weight") == 0 ? 1 : 1 / root;
+	if (strstr(t->name, "ffn_gate_inp") != NULL)
+		t->scale *= (double)k->gain / 100;
+	t->state = cl_rng_mix(k->seed * 1000003 + t->off + 1);
+}
+
+static void
+make_pattern(struct gout_tensor *t, const struct knobs *k)
+{
+
+	if (t->kind == 0) {
+		make_random(t, k);
+		return;
+	}
+	t->fill = fill_pattern;
+	t->slab = t->nbytes / t->ne[2];
+}
+
+static void
+add(struct gout *g, const struct knobs *k, finish_fn *finish, const char *name,
+    uint32_t type, uint64_t ne0, uint64_t ne1)
+{
+
+	finish(gout_tensor(g, name, type, ne1 == 0 ? 1 : 2, ne0, ne1, 1), k);
+}
+
+static void
+add_block(struct gout *g, const struct knobs *k, finish_fn *finish,
+    size_t layer, const char *name, uint64_t type, uint64_t ne0, uint64_t ne1)
+{
+	char buf[128];
+
+	(void)snprintf(buf, sizeof(buf), "blk.%zu.%s", layer, name);
+	add(g, k, finish, buf, (uint32_t)type, ne0, ne1);
+}
+
+static void
+add_experts(struct gout *g, const struct knobs *k, finish_fn *finish,
+    size_t layer, unsigned kind, uint64_t type, uint64_t n)
+{
+	static const char *const names[] = { NULL, "gate", "up", "down",
+	    "gate_up" };
+	struct gout_tensor *t;
+	char buf[128];
+
+	(void)snprintf(buf, sizeof(buf), "blk.%zu.ffn_%s_exps.weight", layer,
+	    names[kind]);
+	t = gout_tensor(g, buf, (uint32_t)type, 3,
+	    kind == 3 ? k->ff : k->embd,
+	    kind == 3 ? k->embd : (kind == 4 ? 2 : 1) * k->ff, n);
+	t->layer = (uint32_t)layer;
+	t->kind = kind;
+	finish(t, k);
+}
+
+static bool
+is_dense(const struct knobs *k, size_t layer)
+{
+
+	return (layer < k->dense_first ||
+	    (k->dense_every > 0 && layer % k->dense_every == 0) ||
+	    layer + k->dense_last >= k->layers);
+}
+
+static void
+add_moe(struct gout *g, const struct knobs *k, finish_fn *finish, size_t i)
+{
+	bool odd = i % 2 == 1;
+	uint64_t n = odd && k->alt_experts > 0 ? k->alt_experts : k->experts;
+	uint64_t type = odd && k->alt_type != SAME ? k->alt_type : k->type;
+	uint64_t down = k->down != SAME ? k->down : type;
+
+	add_block(g, k, finish, i, "ffn_gate_inp.weight", GOUT_T_F32, k->embd,
+	    n);
+	if (k->bias != 0)
+		add_block(g, k, finish, i, "exp_probs_b.bias", GOUT_T_F32, n,
+		    0);
+	if (k->fused != 0) {
+		add_experts(g, k, finish, i, 4, type, n);
+	} else {
+		add_experts(g, k, finish, i, 1, type, n);
+		add_experts(g, k, finish, i, 2, type, n);
+	}
+	add_experts(g, k, finish, i, 3, down, n);
+	if (k->shared > 0) {
+		add_block(g, k, finish, i, "ffn_gate_shexp.weight", k->attn,
+		    k->embd, k->shared);
+		add_block(g, k, finish, i, "ffn_up_shexp.weight", k->attn,
+		    k->embd, k->shared);
+		add_block(g, k, finish, i, "ffn_down_shexp.weight", k->attn,
+		    k->shared, k->embd);
+	}
+}
+
+static void
+add_layer(struct gout *g, const struct knobs *k, finish_fn *finish, size_t i)
+{
+	uint64_t q = k->heads * k->hd, kv = k->kv * k->hd;
+
+	add_block(g, k, finish, i, "attn_norm.weight", GOUT_T_F32, k->embd, 0);
+	add_block(g, k, finish, i, "ffn_norm.weight", GOUT_T_F32, k->embd, 0);
+	add_block(g, k, finish, i, "attn_q_norm.weight", GOUT_T_F32, k->hd, 0);
+	add_block(g, k, finish, i, "attn_k_norm.weight", GOUT_T_F32, k->hd, 0);
+	add_block(g, k, finish, i, "attn_q.weight", k->attn, k->embd, q);
+	add_block(g, k, finish, i, "attn_k.weight", k->attn, k->embd, kv);
+	add_block(g, k, finish, i, "attn_v.weight", k->attn, k->embd, kv);
+	add_block(g, k, finish, i, "attn_output.weight", k->attn, q, k->embd);
+	if (!is_dense(k, i)) {
+		add_moe(g, k, finish, i);
+		return;
+	}
+	add_block(g, k, finish, i, "ffn_gate.weight", k->attn, k->embd, k->ff);
+	add_block(g, k, finish, i, "ffn_up.weight", k->attn, k->embd, k->ff);
+	add_block(g, k, finish, i, "ffn_down.weight", k->attn, k->ff, k->embd);
+}
+
+static void
+add_all(struct gout *g, const struct knobs *k, finish_fn *finish)
+{
+	size_t i;
+
+	add(g, k, finish, "token_embd.weight", GOUT_T_Q8_0, k->embd, VOCAB);
+	add(g, k, finish, "output_norm.weight", GOUT_T_F32, k->embd, 0);
+	add(g, k, finish, "output.weight", GOUT_T_Q8_0, k->embd, VOCAB);
+	for (i = 0; i < k->layers; i++)
+		add_layer(g, k, finish, i);
+}
+
+/* --- presets --------------------------------------------------------------- */
+
+static void
+set_loadable(struct knobs *k)
+{
+
+	k->experts = 16;
+	k->used = 4;
+	k->ff = 32;
+}
+
+static void
+set_pattern(struct knobs *k)
+{
+
+	k->layers = 2;
+	k->experts = 4;
+	k->embd = 2048;
+	k->ff = 2048;			/* 4.25 MiB a slab */
+	k->down = GOUT_T_Q4_0;		/* 2.25 MiB */
+}
+
+static void
+set_nothing(struct knobs *k)
+{
+
+	(void)k;
+}
+
+static void
+set_dense_first(struct knobs *k)
+{
+
+	k->dense_first = 2;
+}
+
+static void
+set_interleaved(struct knobs *k)
+{
+
+	k->dense_every = 2;
+}
+
+static void
+set_dense_last(struct knobs *k)
+{
+
+	k->dense_last = 1;
+}
+
+static void
+set_all_dense(struct knobs *k)
+{
+
+	k->dense_first = k->layers;
+}
+
+static void
+set_per_layer_k(struct knobs *k)
+{
+
+	k->alt_used = 3;
+}
+
+static void
+set_per_layer_experts(struct knobs *k)
+{
+
+	k->alt_experts = 16;
+}
+
+static void
+set_mixed(struct knobs *k)
+{
+
+	k->embd = k->ff = 256;
+	k->type = GOUT_T_Q4_K;
+	k->alt_type = GOUT_T_Q6_K;
+}
+
+static void
+set_shared(struct knobs *k)
+{
+
+	k->shared = 64;
+}
+
+static void
+set_mtp(struct knobs *k)
+{
+
+	k->mtp = 1;
+}
+
+static void
+set_many(struct knobs *k)
+{
+
+	k->experts = 16384;
+	k->embd = k->ff = 32;
+	k->layers = 2;
+}
+
+static void
+set_mxfp4(struct knobs *k)
+{
+
+	k->type = GOUT_T_MXFP4;
+}
+
+static void
+set_nvfp4(struct knobs *k)
+{
+
+	k->type = GOUT_T_NVFP4;
+}
+
+static void
+set_unknown_attn(struct knobs *k)
+{
+
+	k->attn = 200;
+}
+
+static void
+set_unknown_experts(struct knobs *k)
+{
+
+	k->type = 200;
+}
+
+static void
+set_fused(struct knobs *k)
+{
+
+	k->fused = 1;
+}
+
+static void
+set_v1(struct knobs *k)
+{
+
+	k->version = 1;
+}
+
+static void
+set_v2(struct knobs *k)
+{
+
+	k->version = 2;
+}
+
+static void
+set_big(struct knobs *k)
+{
+
+	k->big = 1;
+}
+
+static void
+set_split(struct knobs *k)
+{
+
+	k->shards = 3;
+}
+
+static const struct preset {
+	const char	*name;
+	void		(*set)(struct knobs *);
+	finish_fn	*finish;
+} presets[] = {
+	{ "all-dense", set_all_dense, leave_sparse },
+	{ "big-endian", set_big, leave_sparse },
+	{ "dense-first", set_dense_first, leave_sparse },
+	{ "dense-last", set_dense_last, leave_sparse },
+	{ "fused", set_fused, leave_sparse },
+	{ "interleaved", set_interleaved, leave_sparse },
+	{ "loadable", set_loadable, make_random },
+	{ "many-experts", set_many, leave_sparse },
+	{ "mixed-types", set_mixed, leave_sparse },
+	{ "mtp", set_mtp, leave_sparse },
+	{ "mxfp4", set_mxfp4, leave_sparse },
+	{ "nvfp4", set_nvfp4, leave_sparse },
+	{ "pattern", set_pattern, make_pattern },
+	{ "per-layer-experts", set_per_layer_experts, leave_sparse },
+	{ "per-layer-k", set_per_layer_k, leave_sparse },
+	{ "shared", set_shared, leave_sparse },
+	{ "small", set_nothing, leave_sparse },
+	{ "split", set_split, leave_sparse },
+	{ "unknown-attention", set_unknown_attn, leave_sparse },
+	{ "unknown-experts", set_unknown_experts, leave_sparse },
+	{ "v1", set_v1, leave_sparse },
+	{ "v2", set_v2, leave_sparse },
+};
+
+static void
+usage(void)
+{
+	size_t i;
+
+	fprintf(stderr, "usage: mkgguf PRESET OUT [knob=value ...]\npresets:");
+	for (i = 0; i < sizeof(presets) / sizeof(presets[0]); i++)
+		fprintf(stderr, " %s", presets[i].name);
+	fprintf(stderr, "\nknobs:");
+	for (i = 0; i < sizeof(knob_table) / sizeof(knob_table[0]); i++)
+		fprintf(stderr, " %s", knob_table[i].name);
+	fprintf(stderr, "\n");
+	exit(2);
+}
+
+/* A number, or the name of a type. */
+static uint64_t
+value_of(const char *s)
+{
+	size_t i;
+	char *end;
+	unsigned long long v;
+
+	for (i = 0; i < sizeof(gout_types) / sizeof(gout_types[0]); i++)
+		if (strcmp(gout_types[i].name, s) == 0)
+			return (gout_types[i].id);
+	errno = 0;
+	v = strtoull(s, &end, 10);
+	if (errno != 0 || end == s || *end != '\0')
+		usage();
+	return (v);
+}
+
+static void
+set_knob(struct knobs *k, const char *arg)
+{
+	const struct knob *n;
+	size_t i, len;
+	uint64_t v;
+
+	for (i = 0; i < sizeof(knob_table) / sizeof(knob_table[0]); i++) {
+		n = &knob_table[i];
+		len = strlen(n->name);
+		if (strncmp(arg, n->name, len) != 0 || arg[len] != '=')
+			continue;
+		v = value_of(arg + len + 1);
+		memcpy((char *)k + n->off, &v, sizeof(v));
+		return;
+	}
+	usage();
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct preset *p = NULL;
+	struct knobs k = small;
+	struct gout g;
+	size_t i;
+	int a;
+
+	for (i = 0; argc >= 3 && i < sizeof(presets) / sizeof(presets[0]); i++)
+		if (strcmp(presets[i].name, argv[1]) == 0)
+			p = &presets[i];
+	if (p == NULL)
+		usage();
+	p->set(&k);
+	for (a = 3; a < argc; a++)
+		set_knob(&k, argv[a]);
+	if (k.layers > LAYERS_MAX)
+		usage();
+	gout_init(&g);
+	g.version = (uint32_t)k.version;
+	g.big = k.big != 0;
+	put_keys(&g, &k, argv[1]);
+	add_all(&g, &k, p->finish);
+	(void)gout_write(&g, argv[2]);
+	gout_free(&g);
+	return (0);
+}
