@@ -1,61 +1,135 @@
 # cl: GNU make, no configure.  O= places the build, SANITIZE= instruments it,
 # WERROR=1 makes warnings errors, PREFIX and DESTDIR place an installation.
+# `make demo` and `make check` first install what is missing: see .ci/deps.
 
 VERSION	 = 0.1.0
 O	?= build
 PREFIX	?= /usr/local
 MANDIR	?= $(PREFIX)/share/man
+DATADIR	?= $(PREFIX)/share/cl
 CFLAGS	?= -O2 -g
 PKG_CONFIG ?= pkg-config
+ZSTD_CFLAGS := $(shell $(PKG_CONFIG) --cflags libzstd 2>/dev/null)
+ZSTD_LIBS := $(shell $(PKG_CONFIG) --libs libzstd 2>/dev/null || echo -lzstd)
 
 WARN	 = -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes \
 	   -Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wundef \
 	   -Wformat=2 -Wvla -Wno-variadic-macros
 CL_CFLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 \
 	   -ffp-contract=off -pthread -Iinclude -MMD -MP $(WARN) \
-	   -DCL_VERSION='"$(VERSION)"'
-CL_LIBS	 = -lzstd -lm -ldl -pthread
+	   $(ZSTD_CFLAGS) -DCL_VERSION='"$(VERSION)"'
+CL_LDFLAGS = -pthread -Wl,--as-needed
+CL_LIBS	 = $(ZSTD_LIBS) -lm -ldl
 ifdef WERROR
 CL_CFLAGS += -Werror
 endif
 ifdef SANITIZE
 CL_CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all \
 	   -fno-omit-frame-pointer
-LDFLAGS	+= -fsanitize=$(SANITIZE)
+CL_LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 
 COMMANDS = cl-trace cl-replay cl-report cl-diff
 LIB_OBJ	 = $(patsubst %.c,$(O)/%.o,$(wildcard lib/*/*.c))
 FE_OBJ	 = $(O)/cmd/fe.o
-UNITS	 = $(patsubst tests/unit/%.c,$(O)/tests/unit/%,\
-	   $(wildcard tests/unit/test_*.c))
-GENS	 = $(patsubst tests/gen/%.c,$(O)/tests/gen/%,$(wildcard tests/gen/*.c))
+programs = $(patsubst %.c,$(O)/%,$(wildcard $(1)))
+UNITS	 = $(call programs,tests/unit/test_*.c)
+GENS	 = $(call programs,tests/gen/mk*.c)
+CAPTURES = $(call programs,tests/capture/*.c)
+BENCHES	 = $(call programs,tests/bench/*.c)
+FUZZERS	 = $(call programs,tests/fuzz/fuzz_*.c)
 
 all: $(COMMANDS:%=$(O)/%)
 
-$(O)/%.o: %.c
+# Objects follow their flags: another compiler or another SANITIZE rebuilds.
+FLAGS	 = $(CC) $(CL_CFLAGS) $(CFLAGS) $(DATADIR)
+$(O)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo "$$FLAGS" | cmp -s - $@ || echo "$$FLAGS" > $@
+$(O)/flags: export FLAGS := $(FLAGS)
+
+$(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CL_CFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(O)/cmd/%.o: CL_CFLAGS += -DCL_DATADIR='"$(DATADIR)"'
 
 $(O)/libcl.a: $(LIB_OBJ)
 	rm -f $@
 	$(AR) rcs $@ $^
 
 # libllama calls back into the executable: see lib/trace/tap.c.
-$(O)/cl-trace: LDFLAGS += -rdynamic
+$(O)/cl-trace $(O)/tests/unit/test_tap $(CAPTURES) $(BENCHES): \
+    CL_LDFLAGS += -rdynamic
+LINK	 = $(CC) $(CL_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(CL_LIBS)
 $(O)/cl-%: $(O)/cmd/cl-%.o $(FE_OBJ) $(O)/libcl.a
-	$(CC) $(LDFLAGS) -o $@ $^ $(CL_LIBS)
+	$(LINK)
+
+$(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o \
+    $(O)/libcl.a
+	$(LINK)
+
+GEN_OBJ	 = $(patsubst %.c,$(O)/%.o,\
+	   $(filter-out tests/gen/mk%,$(wildcard tests/gen/*.c)))
+$(O)/tests/gen/mk%: $(O)/tests/gen/mk%.o $(GEN_OBJ) $(O)/libcl.a
+	$(LINK)
 
 $(O)/tests/%: $(O)/tests/%.o $(O)/libcl.a
-	$(CC) $(LDFLAGS) -o $@ $^ $(CL_LIBS)
+	$(LINK)
 
-units: $(UNITS)
-gens: $(GENS)
+# What tests/run needs in a build of its own.
+units: $(UNITS) $(GENS)
+everything: all units $(CAPTURES) $(FUZZERS)
 
+deps:
+	@.ci/deps
+
+demo: deps
+	+@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@bash -o pipefail -c '$(O)/cl-trace tests/models/cl-moe-8x64.gguf | \
+	    $(O)/cl-replay --cache 25% | $(O)/cl-report'
+
+# All of it, in builds of their own below $(O); the parts use $(O) as it is.
+check: deps
+	+@O=$(O) tests/run check
+check-unit: units
+	+@O=$(O) tests/run unit
+check-cli: everything
+	+@O=$(O) tests/run cli
+check-fuzz: $(FUZZERS)
+	+@O=$(O) tests/run fuzz
+check-layers: $(O)/libcl.a
+	+@O=$(O) tests/run layers
+check-hdr:
+	+@O=$(O) tests/run hdr
+check-man:
+	+@O=$(O) tests/run man
+
+bench: all $(BENCHES) $(GENS)
+	@O=$(O) tests/bench/run
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(DATADIR) \
+	    $(foreach s,1 5 7,$(DESTDIR)$(MANDIR)/man$(s))
+	install $(COMMANDS:%=$(O)/%) $(DESTDIR)$(PREFIX)/bin
+	set -e; for page in man/*.[157]; do \
+	    install -m 644 $$page $(DESTDIR)$(MANDIR)/man$${page##*.}; done
+	set -e; for file in $(wildcard share/cl/*); do \
+	    install -m 644 $$file $(DESTDIR)$(DATADIR); done
+
+dist:
+	mkdir -p $(O)
+	git archive --format=tar.gz --prefix=cl-$(VERSION)/ \
+	    -o $(O)/cl-$(VERSION).tar.gz HEAD
+
+# What make deps has fetched outlives clean.
 clean:
-	rm -rf $(O)
+	find $(O) -mindepth 1 -maxdepth 1 ! -name deps -exec rm -rf {} +
+distclean:
+	rm -rf $(O) build
 
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+-include $(shell find $(O)/cmd $(O)/lib $(O)/tests -name '*.d' 2>/dev/null)
 
-.PHONY: all units gens clean
+.PHONY: all units everything deps demo check check-unit check-cli check-fuzz \
+	check-layers check-hdr check-man bench install dist clean distclean FORCE
 .SECONDARY:
