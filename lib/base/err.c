@@ -10,6 +10,9 @@
 
 #include "cl/err.h"
 
+static int	record(struct cl_err *, int, const char *, va_list)
+		    __attribute__((format(printf, 3, 0)));
+
 static int
 record(struct cl_err *err, int code, const char *fmt, va_list ap)
 {
