@@ -59,6 +59,7 @@ struct cl_stats_column {
 struct cl_stats_columns {
 	enum cl_stats_kind	 kind;
 	size_t			 n;
+	size_t			 cap;
 	struct cl_stats_column	*column;
 };
 
@@ -79,7 +80,8 @@ struct cl_stats_row {
 };
 
 struct cl_stats_end {			/* the trailer */
-	unsigned		 end;	/* 1 complete, 2 incomplete, 3 ... */
+	unsigned		 end;	/* 1 complete, 2 incomplete,
+					   3 interrupted */
 	uint64_t		 records;
 	uint64_t		 tokens;
 	uint64_t		 routing; /* 0: unknown */
@@ -105,6 +107,10 @@ int	cl_stats_set_bool(struct cl_stats_conds *, const char *name, bool,
 /* The condition of that name, or NULL. */
 const struct cl_stats_cond	*cl_stats_find(const struct cl_stats_conds *,
 				    const char *name);
+
+/* Append a column, which takes a copy of the n bytes of its name. */
+int	cl_stats_add_column(struct cl_stats_columns *, enum cl_stats_type,
+	    const char *name, size_t n, struct cl_err *);
 
 /* The index of the column of that name, or n where there is none. */
 size_t	cl_stats_column(const struct cl_stats_columns *, const char *name);
