@@ -1,0 +1,851 @@
+/*
+ * stats/: what is written is what is read; a reader from scratch, which knows
+ * cl-stats(5) and nothing of lib/stats, agrees; every rule of the page is
+ * broken once.
+ */
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cl/buf.h"
+#include "cl/counters.h"
+#include "cl/err.h"
+#include "cl/rec.h"
+#include "cl/stats_read.h"
+#include "cl/stats_write.h"
+#include "cl/tally.h"
+#include "memio.h"
+#include "unit.h"
+
+enum { COLUMNS = 2 };	/* as on the page */
+
+/* A stream as text, a line a record: what two readers are compared by. */
+struct text {
+	char	*s;
+	size_t	 n;
+	size_t	 cap;
+};
+
+static void	say(struct text *, const char *, ...)
+		    __attribute__((format(printf, 2, 3)));
+
+static void
+say(struct text *t, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	if (t->cap - t->n < 1024) {
+		t->cap = 2 * t->cap + 4096;
+		t->s = realloc(t->s, t->cap);
+		assert(t->s != NULL);
+	}
+	va_start(ap, fmt);
+	n = vsnprintf(t->s + t->n, t->cap - t->n, fmt, ap);
+	va_end(ap);
+	assert(n >= 0 && (size_t)n < t->cap - t->n);
+	t->n += (size_t)n;
+}
+
+static void
+say_conds(struct text *t, const struct cl_stats_conds *conds)
+{
+	const struct cl_stats_cond *c;
+	size_t i;
+
+	for (i = 0; i < conds->n; i++) {
+		c = &conds->cond[i];
+		say(t, " %s=%u", c->name, c->type);
+		if (c->type == CL_STATS_STR)
+			say(t, ":%s", c->s);
+		else if (c->type == CL_STATS_F64)
+			say(t, ":%a", c->f);
+		else if (c->type != CL_STATS_NONE)
+			say(t, ":%llu", (unsigned long long)c->u);
+	}
+}
+
+static void
+say_row(struct text *t, const struct cl_stats_rec *rec)
+{
+	const struct cl_stats_row *row = rec->row;
+	size_t i;
+
+	assert(row->n == rec->columns->n && row->kind == rec->columns->kind);
+	say(t, "%u %u %u %llu", row->kind, row->scope, row->index,
+	    (unsigned long long)row->tokens);
+	for (i = 0; i < row->n; i++) {
+		if (!row->value[i].there)
+			say(t, " -");
+		else if (rec->columns->column[i].type == CL_STATS_F64)
+			say(t, " %a", row->value[i].f);
+		else
+			say(t, " %llu", (unsigned long long)row->value[i].u);
+	}
+}
+
+/* Everything our reader delivers, and how it ends. */
+static int
+ours(const void *p, size_t n, size_t piece, struct text *t,
+    struct cl_err *err)
+{
+	const struct cl_stats_rec *rec;
+	struct cl_stats_reader *r;
+	size_t i;
+	int status;
+
+	r = cl_stats_reader_new(mem_src(p, n, piece), err);
+	assert(r != NULL);
+	while ((status = cl_stats_read(r, &rec, err)) == CL_OK) {
+		say(t, "%u:", rec->kind);
+		switch (rec->kind) {
+		case CL_STATS_REC_RUN:
+		case CL_STATS_REC_MACHINE:
+			say_conds(t, rec->conds);
+			break;
+		case CL_STATS_REC_COLUMNS:
+			say(t, "%u", rec->columns->kind);
+			for (i = 0; i < rec->columns->n; i++)
+				say(t, " %s=%u", rec->columns->column[i].name,
+				    rec->columns->column[i].type);
+			break;
+		case CL_STATS_REC_ROW:
+			say_row(t, rec);
+			break;
+		case CL_STATS_REC_TRAILER:
+			say(t, "%u %llu %llu %llx", rec->end->end,
+			    (unsigned long long)rec->end->records,
+			    (unsigned long long)rec->end->tokens,
+			    (unsigned long long)rec->end->routing);
+			break;
+		}
+		say(t, "\n");
+	}
+	if (status != CL_END) {		/* a failure sticks */
+		assert(cl_stats_read(r, &rec, NULL) == status);
+		assert(strncmp(err->msg, "input: ", 7) == 0);
+	}
+	cl_stats_reader_free(r);
+	return (status);
+}
+
+/*
+ * The reader from scratch.  It is given whole, sound streams only.
+ */
+static uint64_t
+num(const uint8_t **p, int n)
+{
+	uint64_t v = 0;
+	int i;
+
+	for (i = 0; i < n; i++)
+		v |= (uint64_t)(*p)[i] << (8 * i);
+	*p += n;
+	return (v);
+}
+
+static double
+real(const uint8_t **p)
+{
+	uint64_t u = num(p, 8);
+	double v;
+
+	memcpy(&v, &u, sizeof(v));
+	return (v);
+}
+
+static void
+say_str(const uint8_t **p, struct text *t, const char *before)
+{
+	int n = (int)num(p, 2);
+
+	say(t, "%s%.*s", before, n, (const char *)*p);
+	*p += n;
+}
+
+static void
+scratch_conds(const uint8_t *p, struct text *t)
+{
+	int i, n = (int)num(&p, 2), type;
+
+	for (i = 0; i < n; i++) {
+		type = (int)num(&p, 1);
+		say_str(&p, t, " ");
+		say(t, "=%d", type);
+		if (type == 3)
+			say_str(&p, t, ":");
+		else if (type == 2)
+			say(t, ":%a", real(&p));
+		else if (type != 0)
+			say(t, ":%llu", (unsigned long long)num(&p,
+			    type == 5 ? 1 : 8));
+	}
+}
+
+static void
+scratch_columns(const uint8_t *p, struct text *t, char types[3][257])
+{
+	int i, n, kind = (int)num(&p, 2);	/* and the zero behind it */
+
+	n = (int)num(&p, 2);
+	say(t, "%d", kind);
+	memset(types[kind], 0, sizeof(types[kind]));
+	for (i = 0; i < n; i++) {
+		types[kind][i] = (char)num(&p, 1);
+		say_str(&p, t, " ");
+		say(t, "=%d", types[kind][i]);
+	}
+}
+
+static void
+scratch_row(const uint8_t *p, struct text *t, char types[3][257])
+{
+	int i, n, kind = p[0];
+	const uint8_t *bits = p + 16, *v;
+
+	n = (int)strlen(types[kind]);
+	v = bits + (n + 7) / 8;
+	say(t, "%d %d", p[0], p[1]);
+	p += 4;
+	say(t, " %u", (unsigned)num(&p, 4));
+	say(t, " %llu", (unsigned long long)num(&p, 8));
+	for (i = 0; i < n; i++) {
+		if ((bits[i / 8] & 1 << i % 8) == 0)
+			say(t, " -");
+		else if (types[kind][i] == 2)
+			say(t, " %a", real(&v));
+		else
+			say(t, " %llu", (unsigned long long)num(&v, 8));
+	}
+}
+
+static void
+scratch(const uint8_t *p, size_t n, struct text *t)
+{
+	static const int kind_of[] = { 0, 0, 1, 3, 2, 4 };
+	char types[3][257] = { "", "", "" };
+	const uint8_t *end = p + n, *payload;
+	unsigned type, len;
+
+	while (p < end) {
+		if (memcmp(p, "CLS\x1a\1\0\0\0", 8) == 0)
+			p += 8;
+		type = (unsigned)num(&p, 4);
+		len = (unsigned)num(&p, 4);
+		payload = p + 4;
+		p = payload + len;
+		say(t, "%d:", kind_of[type]);
+		if (type == 1 || type == 4)
+			scratch_conds(payload, t);
+		else if (type == 2)
+			scratch_columns(payload, t, types);
+		else if (type == 3)
+			scratch_row(payload, t, types);
+		else {
+			say(t, "%u", (unsigned)num(&payload, 8));
+			say(t, " %llu", (unsigned long long)num(&payload, 8));
+			say(t, " %llu", (unsigned long long)num(&payload, 8));
+			say(t, " %llx", (unsigned long long)num(&payload, 8));
+		}
+		say(t, "\n");
+	}
+	assert(p == end);
+}
+
+/* A run with every type of condition, of which one is set twice. */
+static void
+fill_conds(struct cl_stats_conds *c)
+{
+	struct cl_err err = { 0 };
+
+	memset(c, 0, sizeof(*c));
+	assert(cl_stats_set_str(c, "contract", "serial", &err) == CL_OK);
+	assert(cl_stats_set_str(c, "contract", "event", &err) == CL_OK);
+	assert(cl_stats_set_none(c, "cache_bytes", &err) == CL_OK);
+	assert(cl_stats_set_u64(c, "cache_experts", UINT64_MAX, &err) ==
+	    CL_OK);
+	assert(cl_stats_set_f64(c, "share", 0.1, &err) == CL_OK);
+	assert(cl_stats_set_hash(c, "model_fingerprint", 0xabc, &err) ==
+	    CL_OK);
+	assert(cl_stats_set_bool(c, "live", true, &err) == CL_OK);
+	assert(cl_stats_set_str(c, "model", "", &err) == CL_OK);
+	assert(c->n == 7 && cl_stats_find(c, "nothing") == NULL);
+	assert(strcmp(cl_stats_find(c, "contract")->s, "event") == 0);
+}
+
+static const uint32_t layers[] = { 1, 4 };
+
+/* One access in layer i of a phase: h a hit, c cold, C capacity, b bypass. */
+static void
+count(struct cl_tally *t, unsigned phase, uint32_t i, char what, uint64_t n)
+{
+	struct cl_tally_phase *p = cl_tally_phase(t, phase);
+	struct cl_tally_layer *l = cl_tally_layer(t, i);
+
+	p->n[CL_N_ACCESSES] += n;
+	l->accesses += n;
+	if (what == 'h') {
+		p->n[CL_N_HITS] += n;
+		l->hits += n;
+		return;
+	}
+	p->n[CL_N_MISSES] += n;
+	l->misses += n;
+	p->n[CL_N_DEMAND_BYTES] += 100 * n;
+	l->demand_bytes += 100 * n;
+	p->n[what == 'c' ? CL_N_COLD : CL_N_CAPACITY] += n;
+	*(what == 'c' ? &l->cold : &l->capacity) += n;
+	if (what == 'b') {
+		p->n[CL_N_BYPASS] += n;
+		l->bypass += n;
+	}
+}
+
+/* A run of two windows; its numbers are looked for one by one below. */
+static void
+write_run(struct cl_buf *buf, bool bytes, bool measured)
+{
+	struct cl_err err = { 0 };
+	struct cl_dst *dst = mem_dst(buf);
+	struct cl_stats_conds conds;
+	struct cl_stats_end end = { 1, 0, 30, 0x1234 };
+	struct cl_stats_writer *w;
+	struct cl_tally *t = cl_tally_new(layers, 2, bytes, measured, &err);
+
+	fill_conds(&conds);
+	w = cl_stats_writer_new(dst, &conds, &err);
+	assert(t != NULL && w != NULL);
+	assert(cl_tally_write_columns(t, w, &err) == CL_OK);
+	assert(!measured ||
+	    cl_stats_write_machine(w, &conds, &err) == CL_OK);
+	count(t, 1, 0, 'h', 1000);		/* the warm-up, to be lost */
+	cl_tally_phase(t, 1)->f[CL_F_MAX_DELTA] = 9;
+	cl_tally_reset(t);
+	cl_tally_phase(t, 0)->n[CL_N_TOKENS] = 20;
+	count(t, 0, 0, 'c', 7);
+	count(t, 0, 1, 'h', 3);
+	cl_tally_phase(t, 0)->f[CL_F_DROPPED_MASS] = 0.5;
+	cl_tally_phase(t, 0)->f[CL_F_MAX_DELTA] = 4;
+	cl_tally_measures(t)[CL_M_WALL_NS] = 50;
+	cl_tally_measures(t)[CL_M_RSS_PEAK] = 4096;
+	assert(cl_tally_write_window(t, 0xd1, w, &err) == CL_OK);
+	cl_tally_phase(t, 1)->n[CL_N_TOKENS] = 10;
+	count(t, 1, 1, 'h', 30);
+	count(t, 1, 0, 'C', 5);
+	count(t, 1, 1, 'b', 5);
+	cl_tally_phase(t, 1)->f[CL_F_DROPPED_MASS] = 0.25;
+	cl_tally_phase(t, 1)->f[CL_F_MAX_DELTA] = 3;
+	cl_tally_measures(t)[CL_M_WALL_NS] = 80;
+	cl_tally_measures(t)[CL_M_RSS_PEAK] = 8192;
+	cl_tally_layer(t, 1)->io_wait_ns = 77;
+	assert(cl_tally_write_window(t, 0xd2, w, &err) == CL_OK);
+	assert(cl_tally_write_totals(t, 0xd2, w, &err) == CL_OK);
+	assert(cl_stats_writer_finish(w, &end, &err) == CL_OK);
+	cl_stats_writer_free(w);
+	cl_stats_conds_free(&conds);
+	cl_tally_free(t);
+	assert(cl_dst_finish(dst, &err) == CL_OK);
+	cl_dst_free(dst);
+}
+
+static void
+readers_agree(void)
+{
+	struct text a = { 0 }, b = { 0 };
+	struct cl_err err = { 0 };
+	struct cl_buf buf;
+	size_t piece;
+
+	cl_buf_init(&buf);
+	write_run(&buf, true, true);
+	write_run(&buf, false, false);		/* as cat would do */
+	scratch(buf.p, buf.n, &a);
+	for (piece = 1; piece < buf.n; piece = piece * 3 + 1) {
+		b.n = 0;
+		assert(ours(buf.p, buf.n, piece, &b, &err) == CL_END);
+		assert(a.n == b.n && memcmp(a.s, b.s, a.n) == 0);
+	}
+	assert(strncmp(a.s, "0: contract=3:event cache_bytes=0 "
+	    "cache_experts=1:18446744073709551615 share=2:0x1.999999999999ap-4"
+	    " model_fingerprint=4:2748 live=5:1 model=3:\n1:1 tokens=1",
+	    100) == 0);
+	free(a.s);
+	free(b.s);
+	cl_buf_free(&buf);
+}
+
+/* A cell of a run that write_run has written; there: is it there at all? */
+static struct cl_stats_value
+cell(const struct cl_buf *buf, unsigned kind, unsigned scope, unsigned index,
+    const char *name, uint64_t *tokens)
+{
+	struct cl_err err = { 0 };
+	struct cl_stats_reader *r;
+	struct cl_stats_value v = { 0 };
+	const struct cl_stats_rec *rec;
+	size_t i;
+	int found = 0;
+
+	r = cl_stats_reader_new(mem_src(buf->p, buf->n, 4096), &err);
+	while (cl_stats_read(r, &rec, &err) == CL_OK) {
+		if (rec->kind != CL_STATS_REC_ROW || rec->row->kind != kind ||
+		    rec->row->scope != scope || rec->row->index != index)
+			continue;
+		i = cl_stats_column(rec->columns, name);
+		assert(i < rec->row->n);
+		v = rec->row->value[i];
+		*tokens = rec->row->tokens;
+		found++;
+	}
+	assert(found == 1);
+	cl_stats_reader_free(r);
+	return (v);
+}
+
+static void
+tally_adds_up(void)
+{
+	static const struct {
+		unsigned	 kind, scope, index;
+		const char	*name;
+		uint64_t	 want, tokens;
+	} c[] = {
+		{ 1, CL_STATS_RUN, 0, "accesses", 50, 30 },
+		{ 1, CL_STATS_RUN, 0, "hits", 33, 30 },
+		{ 1, CL_STATS_RUN, 0, "misses", 17, 30 },
+		{ 1, CL_STATS_RUN, 0, "digest", 0xd2, 30 },
+		{ 1, CL_STATS_PHASE, 0, "cold", 7, 20 },
+		{ 1, CL_STATS_PHASE, 1, "capacity", 10, 10 },
+		{ 1, CL_STATS_PHASE, 1, "bypass", 5, 10 },
+		{ 1, CL_STATS_LAYER, 1, "misses", 12, 0 },
+		{ 1, CL_STATS_LAYER, 4, "hits", 33, 0 },
+		{ 1, CL_STATS_LAYER, 4, "demand_bytes", 500, 0 },
+		{ 1, CL_STATS_WINDOW, 0, "tokens", 20, 20 },
+		{ 1, CL_STATS_WINDOW, 0, "digest", 0xd1, 20 },
+		{ 1, CL_STATS_WINDOW, 1, "tokens", 10, 30 },
+		{ 1, CL_STATS_WINDOW, 1, "hits", 30, 30 },
+		{ 1, CL_STATS_WINDOW, 1, "demand_bytes", 1000, 30 },
+		{ 2, CL_STATS_RUN, 0, "wall_ns", 80, 30 },
+		{ 2, CL_STATS_WINDOW, 0, "wall_ns", 50, 20 },
+		{ 2, CL_STATS_WINDOW, 1, "wall_ns", 30, 30 },
+		{ 2, CL_STATS_WINDOW, 1, "rss_peak", 8192, 30 },
+		{ 2, CL_STATS_LAYER, 4, "io_wait_ns", 77, 0 },
+	};
+	static const struct {
+		unsigned	 scope, index;
+		const char	*name;
+		double		 want;
+	} f[] = {
+		{ CL_STATS_RUN, 0, "dropped_mass", 0.75 },
+		{ CL_STATS_WINDOW, 1, "dropped_mass", 0.25 },
+		{ CL_STATS_RUN, 0, "max_delta", 4 },
+		{ CL_STATS_PHASE, 1, "max_delta", 3 },
+		{ CL_STATS_WINDOW, 0, "max_delta", 4 },
+		{ CL_STATS_WINDOW, 1, "max_delta", 3 },
+	};
+	static const struct {
+		unsigned	 kind, scope, index;
+		const char	*name;
+	} none[] = {
+		{ 1, CL_STATS_PHASE, 0, "digest" },
+		{ 1, CL_STATS_LAYER, 1, "tokens" },
+		{ 1, CL_STATS_LAYER, 1, "max_delta" },
+		{ 2, CL_STATS_LAYER, 1, "wall_ns" },
+		{ 2, CL_STATS_WINDOW, 1, "rss_start" },
+	};
+	struct cl_buf buf;
+	struct cl_stats_value v;
+	uint64_t tokens;
+	size_t i;
+
+	cl_buf_init(&buf);
+	write_run(&buf, true, true);
+	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		v = cell(&buf, c[i].kind, c[i].scope, c[i].index, c[i].name,
+		    &tokens);
+		assert(v.there && v.u == c[i].want);
+		assert(tokens == c[i].tokens);
+	}
+	for (i = 0; i < sizeof(f) / sizeof(f[0]); i++) {
+		v = cell(&buf, 1, f[i].scope, f[i].index, f[i].name, &tokens);
+		assert(v.there && !(v.f < f[i].want || v.f > f[i].want));
+	}
+	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		assert(!cell(&buf, none[i].kind, none[i].scope, none[i].index,
+		    none[i].name, &tokens).there);
+	cl_buf_free(&buf);
+}
+
+static void
+unknown_bytes_are_not_zero(void)
+{
+	struct cl_buf buf;
+	uint64_t tokens;
+
+	cl_buf_init(&buf);
+	write_run(&buf, false, false);
+	assert(!cell(&buf, 1, CL_STATS_RUN, 0, "demand_bytes",
+	    &tokens).there);
+	assert(!cell(&buf, 1, CL_STATS_LAYER, 1, "demand_bytes",
+	    &tokens).there);
+	assert(cell(&buf, 1, CL_STATS_RUN, 0, "misses", &tokens).u == 17);
+	cl_buf_free(&buf);
+}
+
+static void
+every_cut_is_found(void)
+{
+	struct text whole = { 0 }, part = { 0 };
+	struct cl_err err;
+	struct cl_buf buf;
+	size_t n, ends = 0;
+
+	cl_buf_init(&buf);
+	write_run(&buf, true, true);
+	n = buf.n;
+	write_run(&buf, true, true);
+	memset(&err, 0, sizeof(err));
+	assert(ours(buf.p, buf.n, 4096, &whole, &err) == CL_END);
+	for (n = 0; n < buf.n; n++) {
+		memset(&err, 0, sizeof(err));
+		part.n = 0;
+		say(&part, "%s", "");
+		if (ours(buf.p, n, 4096, &part, &err) == CL_END) {
+			ends++;		/* between the runs */
+			assert(n == buf.n / 2);
+		} else {
+			assert(err.code == CL_ECUT);
+		}
+		/* What was intact has come, and nothing else. */
+		assert(part.n <= whole.n);
+		assert(memcmp(whole.s, part.s, part.n) == 0);
+	}
+	assert(ends == 1);
+	/* Up to the last byte only the trailer may be missing. */
+	assert(whole.n - part.n < 64);
+	free(whole.s);
+	free(part.s);
+	cl_buf_free(&buf);
+}
+
+static void
+any_changed_byte_is_found(void)
+{
+	struct text t = { 0 };
+	struct cl_err err;
+	struct cl_buf buf;
+	size_t i;
+
+	cl_buf_init(&buf);
+	write_run(&buf, true, false);
+	for (i = 0; i < buf.n; i++) {
+		memset(&err, 0, sizeof(err));
+		buf.p[i] ^= 0x10;
+		t.n = 0;
+		assert(ours(buf.p, buf.n, 4096, &t, &err) < 0);
+		buf.p[i] ^= 0x10;
+	}
+	free(t.s);
+	cl_buf_free(&buf);
+}
+
+/*
+ * Streams by hand, sums right and rules broken.  A script is a list of
+ * records: type, ':', payload in hex with blanks, ';'.
+ */
+static void
+assemble(const char *script, struct cl_buf *out)
+{
+	struct cl_err err = { 0 };
+	struct cl_dst *dst = mem_dst(out);
+	struct cl_buf payload;
+	char *end;
+	unsigned long type;
+	int nibble, half;
+
+	cl_buf_init(&payload);
+	cl_rec_preamble(dst, CL_REC_STATS);
+	while (*script != '\0') {
+		type = strtoul(script, &end, 16);
+		assert(*end == ':');
+		cl_buf_clear(&payload);
+		half = -1;
+		for (script = end + 1; *script != ';'; script++) {
+			if (*script == ' ')
+				continue;
+			nibble = *script <= '9' ? *script - '0' :
+			    *script - 'a' + 10;
+			assert(nibble >= 0 && nibble < 16);
+			if (half >= 0)
+				cl_buf_u8(&payload,
+				    (uint8_t)(half << 4 | nibble));
+			half = half >= 0 ? -1 : nibble;
+		}
+		assert(half == -1);
+		assert(cl_rec_put(dst, (uint16_t)type, &payload, &err) ==
+		    CL_OK);
+		script += strspn(script, "; ");
+	}
+	assert(cl_dst_finish(dst, &err) == CL_OK);
+	cl_dst_free(dst);
+	cl_buf_free(&payload);
+}
+
+#define RUN1	"1: 0100 01 0100 61 0700000000000000; "	/* a = 7 */
+#define COLS	"2: 01 00 0200 01 0100 68 02 0100 66; "	/* u64 h, f64 f */
+#define COLM	"2: 02 00 0100 01 0100 77; "		/* u64 w */
+#define AT(scope, index)						\
+	"01" #scope "0000" #index "000000 0000000000000000 "
+#define WHOLE	"3: " AT(01, 00) "01 0500000000000000; "
+#define TRAIL(n)							\
+	"5: 01 00000000000000 " #n "00000000000000 "			\
+	"0900000000000000 0000000000000000; "
+
+static int
+verdict(const char *script, struct cl_err *err)
+{
+	struct text t = { 0 };
+	struct cl_buf buf;
+	int status;
+
+	memset(err, 0, sizeof(*err));
+	cl_buf_init(&buf);
+	assemble(script, &buf);
+	status = ours(buf.p, buf.n, 4096, &t, err);
+	free(t.s);
+	cl_buf_free(&buf);
+	return (status);
+}
+
+static void
+what_the_page_allows_is_read(void)
+{
+	static const char *const good[] = {
+		RUN1 COLS WHOLE TRAIL(04),
+		"1: 0000; " COLS WHOLE TRAIL(04),
+		/* No columns but the bits of none. */
+		"1: 0000; 2: 01 00 0000; 3: " AT(01, 00) "; " TRAIL(04),
+		/* Records to be skipped count. */
+		RUN1 "8009: ff; " COLS "ffff: ; " WHOLE TRAIL(06),
+		/* MACHINE behind the rows; indices with gaps. */
+		RUN1 COLS COLM "3: " AT(04, 03) "00; " "3: " AT(04, 09) "00; "
+		    "3: " AT(03, 02) "00; " WHOLE "4: 0000; " TRAIL(09),
+		/* The same index in another kind. */
+		RUN1 COLS COLM WHOLE
+		    "3: 02 01 0000 00000000 0000000000000000 00; " TRAIL(06),
+		/* Interrupted, and incomplete input. */
+		RUN1 COLS WHOLE "5: 02 00000000000000 0400000000000000 "
+		    "0000000000000000 0000000000000000; ",
+		RUN1 COLS WHOLE "5: 03 00000000000000 0400000000000000 "
+		    "0000000000000000 0000000000000000; ",
+	};
+	struct cl_err err;
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		assert(verdict(good[i], &err) == CL_END);
+}
+
+static void
+what_the_page_forbids_is_refused(void)
+{
+	static const struct {
+		const char	*script;
+		const char	*says;
+	} c[] = {
+		{ COLS, "where RUN is wanted" },
+		{ "8001: ; " RUN1, "where RUN is wanted" },
+		{ RUN1 RUN1, "second RUN" },
+		{ RUN1 COLS "6: ; ", "unknown record type 6" },
+		{ RUN1 COLS "0: ; ", "unknown record type 0" },
+		/* RUN */
+		{ "1: ; ", "RUN record of 0 bytes" },
+		{ "1: 0200 00 0100 61; ", "claims 2 conditions" },
+		{ "1: ffff 00 0100 61; ", "claims 65535 conditions" },
+		{ "1: 0100 00 0100 61 00; ", "1 bytes behind its fields" },
+		{ "1: 0100 01 0100 61 00; ", "too short" },
+		{ "1: 0100 00 0200 6100; ", "NUL" },
+		{ "1: 0100 00 0000 00; ", "no name" },
+		{ "1: 0100 06 0100 61; ", "unknown type 6" },
+		{ "1: 0100 05 0100 61 02; ", "truth value is 2" },
+		{ "1: 0200 00 0100 61 00 0100 61; ", "\"a\" stands twice" },
+		/* COLUMNS */
+		{ RUN1 WHOLE, "before its columns" },
+		{ RUN1 "2: 03 00 0000; ", "columns of kind 3" },
+		{ RUN1 "2: 00 00 0000; ", "columns of kind 0" },
+		{ RUN1 "2: 01 01 0000; ", "what must be 0" },
+		{ RUN1 COLM, "out of place" },
+		{ RUN1 COLS COLS, "out of place" },
+		{ RUN1 COLS WHOLE COLM, "out of place" },
+		{ RUN1 "2: 01 00 0200 01 0100 61; ", "claims 2 columns" },
+		{ RUN1 "2: 01 00 0101 01 0100 61; ", "claims 257 columns" },
+		{ RUN1 "2: 01 00 0100 03 0100 61; ", "unknown type 3" },
+		{ RUN1 "2: 01 00 0100 01 0000 61; ", "no name" },
+		{ RUN1 "2: 01 00 0200 01 0100 61 01 0100 61; ", "twice" },
+		{ RUN1 "2: 01 00 0100 01 0100 61 00; ", "behind its fields" },
+		/* MACHINE */
+		{ RUN1 "4: 0000; ", "before its columns" },
+		{ RUN1 COLS "4: 0000; 4: 0000; ", "second time" },
+		/* ROW */
+		{ RUN1 COLS "3: 01 01 0000 0000; ", "too short" },
+		{ RUN1 COLS "3: 03 01 0000 00000000 0000000000000000 00; ",
+		    "kind 3" },
+		{ RUN1 COLS "3: 02 01 0000 00000000 0000000000000000 00; ",
+		    "before its columns" },
+		{ RUN1 COLS "3: " AT(00, 00) "00; ", "scope 0" },
+		{ RUN1 COLS "3: " AT(05, 00) "00; ", "scope 5" },
+		{ RUN1 COLS "3: 01 01 0100 00000000 0000000000000000 00; ",
+		    "must be 0 in a row" },
+		{ RUN1 COLS "3: " AT(01, 01) "00; ", "has index 1" },
+		{ RUN1 COLS "3: " AT(02, 02) "00; ", "has index 2" },
+		{ RUN1 COLS WHOLE WHOLE, "index 0 behind index 0" },
+		{ RUN1 COLS "3: " AT(04, 05) "00; 3: " AT(04, 04) "00; ",
+		    "index 4 behind index 5" },
+		{ RUN1 COLS "3: " AT(01, 00) "04; ", "behind the last" },
+		{ RUN1 COLS "3: " AT(01, 00) "01 05; ", "too short" },
+		{ RUN1 COLS "3: " AT(01, 00) "00 05; ", "behind its fields" },
+		/* TRAILER */
+		{ RUN1 COLS TRAIL(03), "without a row for the whole run" },
+		{ RUN1 COLS COLM "3: 02 01 0000 00000000 0000000000000000 00; "
+		    TRAIL(05), "without a row for the whole run" },
+		{ RUN1 COLS WHOLE TRAIL(05), "counts 5 records" },
+		{ RUN1 COLS WHOLE "5: 00 00000000000000 0400000000000000 "
+		    "0000000000000000 0000000000000000; ", "end 0" },
+		{ RUN1 COLS WHOLE "5: 04 00000000000000 0400000000000000 "
+		    "0000000000000000 0000000000000000; ", "end 4" },
+		{ RUN1 COLS WHOLE "5: 01 00000000000001 0400000000000000 "
+		    "0000000000000000 0000000000000000; ", "must be 0" },
+		{ RUN1 COLS WHOLE "5: 01 00000000000000 0400000000000000; ",
+		    "too short" },
+		/* What stands behind a run is a run. */
+		{ RUN1 COLS WHOLE TRAIL(04) "5: ; ", "not a stat stream" },
+	};
+	struct cl_err err;
+	size_t i;
+
+	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		assert(verdict(c[i].script, &err) < 0);
+		if (strstr(err.msg, c[i].says) == NULL)
+			fprintf(stderr, "case %zu: %s\n", i, err.msg);
+		assert(strstr(err.msg, c[i].says) != NULL);
+		assert(err.code == CL_EFORMAT || err.code == CL_ENOTSUP);
+	}
+}
+
+/* n conditions, and as many columns up to their limit and one beyond. */
+static void
+limits_hold(void)
+{
+	struct cl_err err = { 0 };
+	struct cl_stats_conds conds = { 0 };
+	struct cl_buf out, payload;
+	struct text t = { 0 };
+	struct cl_dst *dst;
+	char name[16];
+	size_t i;
+	unsigned n;
+
+	for (i = 0; i < CL_STATS_CONDS_MAX; i++) {
+		(void)snprintf(name, sizeof(name), "c%zu", i);
+		assert(cl_stats_set_u64(&conds, name, i, &err) == CL_OK);
+	}
+	assert(cl_stats_set_u64(&conds, "c7", 8, &err) == CL_OK);
+	assert(cl_stats_set_u64(&conds, "new", 1, &err) == CL_EINVAL);
+	for (n = CL_STATS_COLUMNS_MAX; n <= CL_STATS_COLUMNS_MAX + 1; n++) {
+		cl_buf_init(&out);
+		cl_buf_init(&payload);
+		dst = mem_dst(&out);
+		memset(&err, 0, sizeof(err));
+		cl_stats_writer_free(cl_stats_writer_new(dst, &conds, &err));
+		cl_buf_u16(&payload, 1);
+		cl_buf_u16(&payload, (uint16_t)n);
+		for (i = 0; i < n; i++) {
+			(void)snprintf(name, sizeof(name), "c%zu", i);
+			cl_buf_u8(&payload, 1);
+			cl_buf_str(&payload, name);
+		}
+		assert(cl_rec_put(dst, COLUMNS, &payload, &err) == CL_OK);
+		assert(cl_dst_finish(dst, &err) == CL_OK);
+		assert(ours(out.p, out.n, 4096, &t, &err) ==
+		    (n == CL_STATS_COLUMNS_MAX ? CL_ECUT : CL_EFORMAT));
+		cl_dst_free(dst);
+		cl_buf_free(&out);
+		cl_buf_free(&payload);
+	}
+	cl_stats_conds_free(&conds);
+	free(t.s);
+}
+
+static int
+refuse(void *ctx, const void *p, size_t n, struct cl_err *err)
+{
+
+	(void)ctx;
+	(void)p;
+	(void)n;
+	return (cl_fail(err, CL_EIO, "output: no space"));
+}
+
+static void
+a_full_disk_sticks(void)
+{
+	static const struct cl_dst_ops full = { refuse, mem_done, mem_done,
+	    mem_keep };
+	struct cl_err err = { 0 };
+	struct cl_dst *dst = cl_dst_new(&full, NULL, &err);
+	struct cl_stats_conds conds = { 0 };
+	struct cl_stats_end end = { 1, 0, 0, 0 };
+	struct cl_tally *t = cl_tally_new(layers, 2, true, false, &err);
+	struct cl_stats_writer *w = cl_stats_writer_new(dst, &conds, &err);
+
+	assert(cl_tally_write_columns(t, w, &err) == CL_OK);
+	assert(cl_tally_write_window(t, 0, w, &err) == CL_EIO);
+	assert(strcmp(err.msg, "output: no space") == 0);
+	memset(&err, 0, sizeof(err));
+	assert(cl_tally_write_totals(t, 0, w, &err) == CL_EIO);
+	assert(cl_stats_writer_finish(w, &end, &err) == CL_EIO);
+	cl_tally_free(t);
+	cl_stats_writer_free(w);
+	cl_dst_free(dst);
+}
+
+static void
+names_are_those_of_the_manual(void)
+{
+	struct cl_tally *t = cl_tally_new(NULL, 0, true, true, NULL);
+	size_t i;
+
+	for (i = 0; i < CL_N_COUNTERS; i++)
+		assert(cl_counters_name((enum cl_counter)i) != NULL);
+	for (i = 0; i < CL_F_COUNTERS; i++)
+		assert(cl_counters_f64_name((enum cl_counter_f64)i) != NULL);
+	for (i = 0; i < CL_M_MEASURES; i++)
+		assert(cl_counters_measure_name((enum cl_measure)i) != NULL);
+	assert(strcmp(cl_counters_name(CL_N_DIGEST), "digest") == 0);
+	assert(strcmp(cl_counters_name(CL_N_STAGE_HITS), "stage_hits") == 0);
+	assert(strcmp(cl_counters_measure_name(CL_M_IO_WAIT_NS),
+	    "io_wait_ns") == 0);
+	cl_tally_free(t);
+}
+
+static const struct unit units[] = {
+	{ "what is written is read, and a reader from scratch agrees",
+	    readers_agree },
+	{ "phases, layers, windows and the run are of the same counts",
+	    tally_adds_up },
+	{ "byte counters are absent where bytes are unknown",
+	    unknown_bytes_are_not_zero },
+	{ "a stream cut at any byte is refused after what is intact",
+	    every_cut_is_found },
+	{ "any changed byte is found", any_changed_byte_is_found },
+	{ "what the page allows is read", what_the_page_allows_is_read },
+	{ "what the page forbids is refused, saying what",
+	    what_the_page_forbids_is_refused },
+	{ "limits hold at N and not at N + 1", limits_hold },
+	{ "the first failure to write comes back from every later call",
+	    a_full_disk_sticks },
+	{ "every counter has a name", names_are_those_of_the_manual },
+};
+
+UNIT_MAIN(units)
