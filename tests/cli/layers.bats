@@ -64,7 +64,7 @@ breaks()
 	built
 	run "$ROOT/tests/check-layers" "$PWD"
 	status_is 0
-	[ "$(grep -c '^ok' <<<"$output")" -eq 8 ]
+	[ "$(grep -c '^ok' <<<"$output")" -eq 9 ]
 	[[ $output != *"not ok"* ]]
 }
 
@@ -164,6 +164,14 @@ breaks()
 	file lib/base/vec.c '#include <stdlib.h>' \
 	    'int cl_vec_grow(int a) { return (getenv("A") != 0); }'
 	breaks "lib/ does not print" "vec.o uses getenv"
+}
+
+@test "a command that dies by itself is caught" {
+	file cmd/cl-report.c '#include <stdlib.h>' \
+	    'int main(int n, char **a) { if (n) exit(2); return (0); }'
+	mkdir build/cmd
+	gcc -c -o build/cmd/cl-report.o cmd/cl-report.c
+	breaks "the commands speak" "build/cmd/cl-report.o uses exit"
 }
 
 @test "a report that reaches threads is caught" {
