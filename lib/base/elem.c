@@ -16,6 +16,7 @@
 #include "cl/elem.h"
 
 #define STEPS		128		/* table entries per power of two */
+#define TERMS		11		/* of the series of artanh() */
 #define ROUNDER		0x1.8p52	/* adding it leaves an integer below */
 #define PER_LN2		0x1.71547652b82fep+7	/* STEPS / ln 2 */
 #define LN2_HI		0x1.62e42fep-1	/* exact times any n in range */
@@ -68,6 +69,10 @@ static const double power[STEPS] = {
 	0x1.fa7c1819e90d8p+0, 0x1.fd3c22b8f71f1p+0,
 };
 
+/* 1 / 1, 1 / 3, 1 / 5 ... */
+static const double odd_part[TERMS] = { 1, 1.0 / 3, 1.0 / 5, 1.0 / 7,
+    1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21 };
+
 void
 cl_elem_exp(double *y, size_t n)
 {
@@ -96,7 +101,7 @@ cl_elem_ln(double x)
 {
 	double m, f, f2, sum;
 	uint64_t bits;
-	int e, k;
+	int e, i;
 
 	memcpy(&bits, &x, sizeof(bits));
 	e = (int)(bits >> 52) - 1023;
@@ -110,7 +115,7 @@ cl_elem_ln(double x)
 	f = (m - 1) / (m + 1);
 	f2 = f * f;
 	sum = 0;
-	for (k = 21; k >= 1; k -= 2)
-		sum = sum * f2 + 1.0 / k;
+	for (i = TERMS; i-- > 0; )
+		sum = sum * f2 + odd_part[i];
 	return (e * LN2_HI + (2 * f * sum + e * LN2_LO));
 }

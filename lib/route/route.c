@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cl/err.h"
 #include "cl/route.h"
@@ -21,7 +22,7 @@ struct cl_route {
 	float		*s;		/* selection scores */
 	int32_t		*key;
 	double		*wide;		/* scratch of the gates */
-	uint64_t	*order;		/* scratch of the selection */
+	struct cl_route_top top;	/* scratch of the selection */
 	float		*group_score;
 	int32_t		*group_key;
 	uint16_t	*groups;	/* best first */
@@ -31,7 +32,7 @@ struct cl_route *
 cl_route_new(uint32_t nexperts, struct cl_err *err)
 {
 	struct cl_route *rt;
-	size_t n = nexperts;
+	size_t n = nexperts, padded = n + CL_ROUTE_PAD;
 
 	if (n == 0 || n > CL_RULE_EXPERTS_MAX) {
 		cl_fail(err, CL_EINVAL, "a router for %u experts; 1 to %d",
@@ -44,11 +45,12 @@ cl_route_new(uint32_t nexperts, struct cl_err *err)
 	if ((rt->x = calloc(n, sizeof(*rt->x))) == NULL ||
 	    (rt->p = calloc(n, sizeof(*rt->p))) == NULL ||
 	    (rt->s = calloc(n, sizeof(*rt->s))) == NULL ||
-	    (rt->key = calloc(n, sizeof(*rt->key))) == NULL ||
+	    (rt->key = calloc(padded, sizeof(*rt->key))) == NULL ||
 	    (rt->wide = calloc(n, sizeof(*rt->wide))) == NULL ||
-	    (rt->order = calloc(n, sizeof(*rt->order))) == NULL ||
+	    (rt->top.candidate = calloc(n, sizeof(uint16_t))) == NULL ||
+	    (rt->top.heap = calloc(n, sizeof(uint64_t))) == NULL ||
 	    (rt->group_score = calloc(n, sizeof(*rt->group_score))) == NULL ||
-	    (rt->group_key = calloc(n, sizeof(*rt->group_key))) == NULL ||
+	    (rt->group_key = calloc(padded, sizeof(*rt->group_key))) == NULL ||
 	    (rt->groups = calloc(n, sizeof(*rt->groups))) == NULL)
 		goto nomem;
 	return (rt);
@@ -81,19 +83,35 @@ gate_all(struct cl_route *rt, const struct cl_rule *rule, const float *x)
 	return (true);
 }
 
-/* The sum of the two greatest; NaN counts as -inf. */
+/*
+ * The sum of the two greatest, which are sought in four strands.  NaN is above
+ * nothing, and so counts as -inf.
+ */
 static float
 group_score(const float *s, uint32_t n)
 {
-	float first = -INFINITY, second = -INFINITY, lesser;
+	const four none = { -INFINITY, -INFINITY, -INFINITY, -INFINITY };
+	four first = none, second = none, v, lesser;
+	float tail[4] = { -INFINITY, -INFINITY, -INFINITY, -INFINITY };
+	float a = -INFINITY, b = -INFINITY;
 	uint32_t i;
 
-	for (i = 0; i < n; i++) {
-		lesser = s[i] > first ? first : s[i];
-		first = s[i] > first ? s[i] : first;
-		second = lesser > second ? lesser : second;
+	for (i = 0; i < n; i += 4) {
+		if (n - i < 4)
+			memcpy(tail, s + i, (n - i) * sizeof(*s));
+		memcpy(&v, n - i < 4 ? tail : s + i, sizeof(v));
+		lesser = cl_route_pick(v > first, first, v);
+		first = cl_route_pick(v > first, v, first);
+		second = cl_route_pick(lesser > second, lesser, second);
 	}
-	return (n == 1 || first == INFINITY ? first : first + second);
+	for (i = 0; i < 4; i++) {
+		b = first[i] > b ? first[i] : b;
+		b = first[i] > a ? a : b;
+		a = first[i] > a ? first[i] : a;
+	}
+	for (i = 0; i < 4; i++)
+		b = second[i] > b ? second[i] : b;
+	return (n == 1 || a == INFINITY ? a : a + b);
 }
 
 /* Take the experts of all but the best groups out of the choice. */
@@ -109,7 +127,7 @@ drop_groups(struct cl_route *rt, const struct cl_rule *rule, const float *s)
 	cl_route_keys(rt->group_score, rt->group_score, rule->ngroup,
 	    rt->group_key);
 	cl_route_top(rt->group_key, rule->ngroup, rule->ngroup, rt->groups,
-	    rt->order);
+	    &rt->top);
 	for (g = rule->ngroup_used; g < rule->ngroup; g++) {
 		key = rt->key + rt->groups[g] * size;
 		for (i = 0; i < size; i++)
@@ -127,7 +145,7 @@ choose(struct cl_route *rt, const struct cl_rule *rule, const float *x,
 	cl_route_keys(s, x, rule->nexperts, rt->key);
 	if (rule->ngroup > 1 && rule->ngroup_used < rule->ngroup)
 		drop_groups(rt, rule, s);
-	cl_route_top(rt->key, rule->nexperts, rule->k, ids, rt->order);
+	cl_route_top(rt->key, rule->nexperts, rule->k, ids, &rt->top);
 }
 
 static void
@@ -246,7 +264,8 @@ cl_route_free(struct cl_route *rt)
 	free(rt->s);
 	free(rt->key);
 	free(rt->wide);
-	free(rt->order);
+	free(rt->top.candidate);
+	free(rt->top.heap);
 	free(rt->group_score);
 	free(rt->group_key);
 	free(rt->groups);

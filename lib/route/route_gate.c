@@ -8,57 +8,58 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "cl/elem.h"
 #include "route_int.h"
 
 #define SOFTPLUS_MAX	20.0f		/* above it ggml takes x itself */
-#define LANES		4		/* of a sum: independent additions */
 
 /* The greatest finite score, or -inf; *odd if one is NaN or +inf. */
 static float
 greatest_finite(const float *x, uint32_t n, bool *odd)
 {
-	float lane[LANES] = { -INFINITY, -INFINITY, -INFINITY, -INFINITY };
-	float v, max = -INFINITY;
-	uint32_t i, j, strange = 0;
+	const four none = { -INFINITY, -INFINITY, -INFINITY, -INFINITY };
+	four max = none, v;
+	quad below, all = { -1, -1, -1, -1 };
+	float tail[4] = { -INFINITY, -INFINITY, -INFINITY, -INFINITY };
+	uint32_t i, take;
 
-	for (i = 0; i + LANES <= n; i += LANES)
-		for (j = 0; j < LANES; j++) {
-			v = x[i + j];
-			strange |= !(v < INFINITY);
-			v = v < INFINITY ? v : -INFINITY;
-			lane[j] = v > lane[j] ? v : lane[j];
+	for (i = 0; i < n; i += 4) {
+		take = n - i < 4 ? n - i : 4;
+		if (take == 4)
+			memcpy(&v, x + i, sizeof(v));
+		else {
+			memcpy(tail, x + i, take * sizeof(*x));
+			memcpy(&v, tail, sizeof(v));
 		}
-	for (; i < n; i++) {
-		v = x[i];
-		strange |= !(v < INFINITY);
-		v = v < INFINITY ? v : -INFINITY;
-		max = v > max ? v : max;
+		below = v < INFINITY;
+		all &= below;
+		v = cl_route_pick(below, v, none);
+		max = cl_route_pick(v > max, v, max);
 	}
-	for (j = 0; j < LANES; j++)
-		max = lane[j] > max ? lane[j] : max;
-	*odd = strange != 0;
-	return (max);
+	*odd = (all[0] & all[1] & all[2] & all[3]) == 0;
+	for (i = 1; i < 4; i++)
+		max[0] = max[i] > max[0] ? max[i] : max[0];
+	return (max[0]);
 }
 
-/* Round each of e to float and return their sum. */
+/* Round each of e to float and return their sum, in four strands. */
 static double
 round_and_sum(double *e, uint32_t n)
 {
-	double lane[LANES] = { 0, 0, 0, 0 };
-	uint32_t i, j;
+	double a = 0, b = 0, c = 0, d = 0;
+	uint32_t i;
 
-	for (i = 0; i + LANES <= n; i += LANES)
-		for (j = 0; j < LANES; j++) {
-			e[i + j] = (float)e[i + j];
-			lane[j] += e[i + j];
-		}
-	for (; i < n; i++) {
-		e[i] = (float)e[i];
-		lane[0] += e[i];
+	for (i = 0; i + 4 <= n; i += 4) {
+		a += e[i] = (float)e[i];
+		b += e[i + 1] = (float)e[i + 1];
+		c += e[i + 2] = (float)e[i + 2];
+		d += e[i + 3] = (float)e[i + 3];
 	}
-	return ((lane[0] + lane[1]) + (lane[2] + lane[3]));
+	for (; i < n; i++)
+		a += e[i] = (float)e[i];
+	return ((a + b) + (c + d));
 }
 
 bool

@@ -11,6 +11,17 @@
 
 #include "cl/rule.h"
 
+/* Four numbers, as gcc and clang compute with them; a quad is also a mask. */
+typedef int32_t quad __attribute__((vector_size(16)));
+typedef float four __attribute__((vector_size(16)));
+
+static inline four
+cl_route_pick(quad mask, four yes, four no)
+{
+
+	return ((four)(((quad)yes & mask) | ((quad)no & ~mask)));
+}
+
 /*
  * Order-preserving keys of scores: a finite or infinite float has the key of
  * its place in the order of floats, and these lie outside.
@@ -33,18 +44,27 @@ bool	cl_route_softmax(const float *x, float *p, uint32_t n,
 void	cl_route_gate_each(enum cl_gate, const float *x, float *p,
 	    uint32_t n, double *scratch);
 
+/* Keys are padded to a multiple of this, and so must their arrays be. */
+#define CL_ROUTE_PAD	8
+
 /*
  * Keys of the scores s, given the raw scores x that they came from (they may
- * be the same array).
+ * be the same array), and of the padding.
  */
 void	cl_route_keys(const float *s, const float *x, uint32_t n,
 	    int32_t *key);
 
+/* Scratch of a selection from n. */
+struct cl_route_top {
+	uint16_t	*candidate;	/* n */
+	uint64_t	*heap;		/* n */
+};
+
 /*
  * The k places of the greatest keys, greatest first, equal ones by lower
- * place.  scratch holds n.
+ * place.  At least k keys are not CL_ROUTE_NEVER.
  */
 void	cl_route_top(const int32_t *key, uint32_t n, uint32_t k,
-	    uint16_t *places, uint64_t *scratch);
+	    uint16_t *places, struct cl_route_top *);
 
 #endif /* ROUTE_INT_H */
