@@ -34,12 +34,12 @@ struct cl_tap_options {
 	 */
 	const char *const *places;
 	const char	*must;		/* or NULL */
-	uint32_t	 nctx;		/* positions for all sequences together */
+	uint32_t	 nctx;		/* positions, for all sequences */
 	uint32_t	 nbatch;	/* most tokens a decode call */
 	uint32_t	 nubatch;	/* most tokens a graph */
 	uint32_t	 nseq;		/* sequences alive at once */
 	uint32_t	 nthreads;
-	bool		 capture;	/* false: run, but install no callback */
+	bool		 capture;	/* false: only run the model */
 };
 
 struct cl_tap_token {
@@ -48,23 +48,25 @@ struct cl_tap_token {
 	uint32_t	 seq;		/* < nseq */
 };
 
-/* One captured layer of one decode: nrows tokens, in the order of the batch. */
+/* One captured layer of one decode: a row for each token of the batch. */
 struct cl_tap_layer {
 	uint32_t	 layer;		/* absolute block number */
 	uint32_t	 nexperts;
 	uint32_t	 k;
-	uint32_t	 nrows;
-	const uint32_t	*row_token;	/* index into the batch, ascending */
-	const float	*scores;	/* nrows x nexperts, raw */
-	const uint16_t	*ids;		/* nrows x k, by rank */
-	const float	*weights;	/* nrows x k, or NULL: not captured */
+	const float	*scores;	/* n x nexperts, raw, in batch order */
+	const uint16_t	*ids;		/* n x k, by rank */
 };
 
-/* The model at path in the first libllama found, ready to decode; or NULL. */
+/*
+ * The model at path in the first libllama found, ready to decode; or NULL.
+ * nbatch is lowered to nctx, and nubatch to nbatch.  An error names what it
+ * is about, the library or the model, and gives libllama's own reason.  The
+ * library stays in the process after cl_tap_close: it cannot be unloaded.
+ */
 struct cl_tap	*cl_tap_open(const struct cl_tap_options *, const char *path,
 		    struct cl_err *);
 
-/* The library's own name and release: "libllama v0.4.0". */
+/* The library and its release, "libllama v0.4.0"; valid until the close. */
 const char	*cl_tap_engine(const struct cl_tap *);
 
 /* The text as tokens, with the special ones the model wants; caller frees. */
@@ -76,7 +78,10 @@ bool	cl_tap_is_end(const struct cl_tap *, int32_t token);
 
 /*
  * Run one batch of 1 to nbatch tokens.  What it captured is valid until the
- * next call; all tokens ask for output, so no layer is cropped by the engine.
+ * next call; all tokens ask for output, so no layer is cropped by the engine,
+ * and every layer has a row for each token however the engine regrouped them.
+ * CL_ENOTSUP where the graph is not understood.  A tap that has failed here
+ * can only be closed.
  */
 int	cl_tap_decode(struct cl_tap *, const struct cl_tap_token *, uint32_t n,
 	    struct cl_err *);
