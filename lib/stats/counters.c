@@ -9,6 +9,7 @@
 
 static const char *const names[CL_N_COUNTERS] = {
 	[CL_N_TOKENS] = "tokens",
+	[CL_N_PADDING] = "padding",
 	[CL_N_EVENTS] = "events",
 	[CL_N_ACCESSES] = "accesses",
 	[CL_N_HITS] = "hits",
@@ -50,7 +51,6 @@ static const char *const measure_names[CL_M_MEASURES] = {
 	[CL_M_MAJOR_FAULTS] = "major_faults",
 	[CL_M_RSS_START] = "rss_start",
 	[CL_M_RSS_PEAK] = "rss_peak",
-	[CL_M_RSS_PREDICTED] = "rss_predicted"
 };
 
 const char *

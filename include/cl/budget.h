@@ -1,0 +1,35 @@
+#ifndef CL_BUDGET_H
+#define CL_BUDGET_H
+
+/*
+ * replay/: the one loop in which trace, cache and reader meet.
+ *
+ * From a cache budget as people write it to slots, the same way for every
+ * back end.
+ */
+
+#include <stdint.h>
+
+struct cl_budget;
+struct cl_err;
+struct cl_model_sums;
+
+#define CL_BUDGET_ALIGN	4096		/* slots begin on pages */
+
+struct cl_budget_slots {
+	uint32_t	 nslots;	/* 1 to all experts */
+	uint64_t	 stride;	/* bytes of a slot; 0: unknown */
+	uint64_t	 nbytes;	/* nslots x stride */
+};
+
+/*
+ * bytes / stride, where stride is the largest expert's bytes rounded up to
+ * CL_BUDGET_ALIGN; a percentage of all experts, rounded down; or a number of
+ * experts.  At least one slot, at most as many as there are experts.  Bytes
+ * need a model that knows its experts' bytes.
+ */
+int	cl_budget_resolve(const struct cl_budget *,
+	    const struct cl_model_sums *, struct cl_budget_slots *,
+	    struct cl_err *);
+
+#endif /* CL_BUDGET_H */

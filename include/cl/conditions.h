@@ -1,0 +1,38 @@
+#ifndef CL_CONDITIONS_H
+#define CL_CONDITIONS_H
+
+/*
+ * The conditions of a replay as records: what every result must say of
+ * itself.  The names are those of cl-stats(5), RUN record.
+ */
+
+#include <stdint.h>
+
+struct cl_budget_slots;
+struct cl_err;
+struct cl_model;
+struct cl_replay_options;
+struct cl_stats_conds;
+struct cl_trace_head;
+
+/* What the options and the trace do not say. */
+struct cl_conditions {
+	const char	*trace;		/* name of the input */
+	uint64_t	 member;	/* which of its traces, from 1 */
+	const char	*budget;	/* as it was asked for */
+	const char	*io;		/* "real", "none" */
+	const char	*os_cache;	/* "keep", "drop"; NULL: nothing read */
+	uint32_t	 threads;
+};
+
+/* Add them all to an empty list; the model is the one that is replayed. */
+int	cl_conditions_set(struct cl_stats_conds *,
+	    const struct cl_conditions *, const struct cl_trace_head *,
+	    const struct cl_model *, const struct cl_budget_slots *,
+	    const struct cl_replay_options *, struct cl_err *);
+
+/* "event" or "serial"; "union" or "token". */
+extern const char *const cl_conditions_contracts[];
+extern const char *const cl_conditions_prefills[];
+
+#endif /* CL_CONDITIONS_H */

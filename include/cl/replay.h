@@ -1,0 +1,74 @@
+#ifndef CL_REPLAY_H
+#define CL_REPLAY_H
+
+/*
+ * The replay: blocks of a trace go in, an expert cache decides, bytes are
+ * read, counters come out.  One loop for every back end and policy: decisions
+ * depend on the trace and these options alone.  It borrows the model, the
+ * options' pointers and the writer for its life; memory does not grow with
+ * the trace.  One thread.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cl/cache.h"
+#include "cl/trace.h"
+
+struct cl_device;
+struct cl_err;
+struct cl_model;
+struct cl_replay;
+struct cl_stats_end;
+struct cl_stats_writer;
+
+enum cl_replay_prefill {
+	/* A prefill pass asks each layer once for its tokens' experts. */
+	CL_PREFILL_UNION,
+	/* Its tokens are events of their own, from the first prompt token on. */
+	CL_PREFILL_TOKEN
+};
+
+struct cl_replay_options {
+	enum cl_contract contract;
+	enum cl_replay_prefill prefill;
+	const char	*policy;
+	uint32_t	 nslots;
+	uint64_t	 warmup;	/* tokens not counted, before the others */
+	uint64_t	 tokens;	/* to be counted at most; 0: all */
+	uint64_t	 window;	/* tokens; 0: no windows */
+	struct cl_device *device;	/* NULL: count, and read nothing */
+	/*
+	 * Where given: called for each expert that was served, once its bytes
+	 * are there, and before they may be overwritten.
+	 */
+	void		(*served)(void *arg, uint32_t layer, uint32_t expert,
+			    const uint8_t *bytes, uint64_t nbytes);
+	void		*arg;
+};
+
+/* Buffers besides the slots that a replay needs of its device: the largest k. */
+uint32_t	cl_replay_nbypass(const struct cl_model *);
+
+/* Writes the columns of the run whose conditions the writer has written. */
+struct cl_replay	*cl_replay_new(const struct cl_model *,
+			    const struct cl_replay_options *,
+			    struct cl_stats_writer *, struct cl_err *);
+
+/*
+ * Replay a block.  input_wait_ns is the time spent so far waiting for the
+ * trace: it is no part of the wall time.
+ */
+int	cl_replay_block(struct cl_replay *, const struct cl_trace_block *,
+	    uint64_t input_wait_ns, struct cl_err *);
+
+/* Have as many tokens been counted as were asked for? */
+bool	cl_replay_done(const struct cl_replay *);
+
+/* The trace is over, whole or not: the last window, all totals, the trailer. */
+int	cl_replay_finish(struct cl_replay *, const struct cl_stats_end *,
+	    uint64_t input_wait_ns, struct cl_err *);
+
+void	cl_replay_free(struct cl_replay *);		/* NULL is legal */
+
+#endif /* CL_REPLAY_H */

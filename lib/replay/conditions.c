@@ -1,0 +1,103 @@
+/*
+ * One line a condition.  The first failure is kept by the error record, so
+ * that the list reads as a list.
+ */
+
+#include "cl/budget.h"
+#include "cl/conditions.h"
+#include "cl/err.h"
+#include "cl/model.h"
+#include "cl/replay.h"
+#include "cl/stats.h"
+#include "cl/trace.h"
+
+#define ORIGIN_CAP	1000		/* of its notes; the trace has them all */
+
+const char *const cl_conditions_contracts[] = {
+	[CL_CONTRACT_EVENT] = "event",
+	[CL_CONTRACT_SERIAL] = "serial",
+	NULL
+};
+const char *const cl_conditions_prefills[] = {
+	[CL_PREFILL_UNION] = "union",
+	[CL_PREFILL_TOKEN] = "token",
+	NULL
+};
+
+static void
+set_number(struct cl_stats_conds *c, const char *name, uint64_t v, bool known,
+    struct cl_err *err)
+{
+
+	if (known)
+		(void)cl_stats_set_u64(c, name, v, err);
+	else
+		(void)cl_stats_set_none(c, name, err);
+}
+
+static void
+set_model(struct cl_stats_conds *c, const struct cl_model *m,
+    struct cl_err *err)
+{
+	struct cl_model_sums s;
+
+	cl_model_sums(m, &s);
+	(void)cl_stats_set_str(c, "model", m->name, err);
+	(void)cl_stats_set_str(c, "architecture", m->arch, err);
+	if (m->fingerprint != 0)
+		(void)cl_stats_set_hash(c, "model_fingerprint",
+		    m->fingerprint, err);
+	else
+		(void)cl_stats_set_none(c, "model_fingerprint", err);
+	(void)cl_stats_set_u64(c, "moe_layers", s.nmoe, err);
+	(void)cl_stats_set_u64(c, "experts", s.experts, err);
+	set_number(c, "expert_bytes", s.expert_bytes, s.bytes_known, err);
+	(void)cl_stats_set_u64(c, "demand_experts", s.demand_experts, err);
+	set_number(c, "demand_bytes", s.demand_bytes, s.bytes_known, err);
+	set_number(c, "dense_bytes", s.dense_bytes, s.bytes_known, err);
+}
+
+static void
+set_origin(struct cl_stats_conds *c, const struct cl_trace_head *head,
+    struct cl_err *err)
+{
+	char text[ORIGIN_CAP];
+
+	(void)cl_stats_set_str(c, "origin",
+	    cl_trace_origin_name(head->origin), err);
+	(void)cl_stats_set_str(c, "origin_text",
+	    cl_trace_head_text(head, text, sizeof(text)), err);
+}
+
+int
+cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
+    const struct cl_trace_head *head, const struct cl_model *m,
+    const struct cl_budget_slots *slots, const struct cl_replay_options *o,
+    struct cl_err *err)
+{
+	bool bytes = slots->stride != 0;
+
+	(void)cl_stats_set_str(c, "trace", what->trace, err);
+	(void)cl_stats_set_u64(c, "member", what->member, err);
+	set_origin(c, head, err);
+	set_model(c, m, err);
+	(void)cl_stats_set_str(c, "contract",
+	    cl_conditions_contracts[o->contract], err);
+	(void)cl_stats_set_str(c, "prefill",
+	    cl_conditions_prefills[o->prefill], err);
+	(void)cl_stats_set_str(c, "policy", o->policy, err);
+	(void)cl_stats_set_str(c, "partition", "global", err);
+	(void)cl_stats_set_str(c, "budget", what->budget, err);
+	(void)cl_stats_set_u64(c, "cache_experts", slots->nslots, err);
+	set_number(c, "cache_bytes", slots->nbytes, bytes, err);
+	set_number(c, "stride_bytes", slots->stride, bytes, err);
+	(void)cl_stats_set_u64(c, "warmup", o->warmup, err);
+	set_number(c, "tokens", o->tokens, o->tokens != 0, err);
+	(void)cl_stats_set_u64(c, "window", o->window, err);
+	(void)cl_stats_set_str(c, "io", what->io, err);
+	if (what->os_cache != NULL) {
+		(void)cl_stats_set_u64(c, "threads", what->threads, err);
+		(void)cl_stats_set_str(c, "os_cache", what->os_cache, err);
+	}
+	return (err->code);
+}

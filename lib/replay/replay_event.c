@@ -1,0 +1,171 @@
+/*
+ * One event: the cache classifies and admits, the counters and the digest
+ * take note, and what was missing is read and waited for.  Under serial every
+ * access is an event to the cache; where bytes are read, each is then served
+ * to its end before the next, since its slot may be given on at once.
+ *
+ * What the cache does not keep is read into a bypass buffer.  An event with
+ * more of them than there are buffers is served in waves: the reads under way
+ * are waited for, their bytes are done with, and the buffers are used again.
+ */
+
+#include "cl/clock.h"
+#include "cl/device.h"
+#include "cl/err.h"
+#include "cl/hash.h"
+#include "replay_int.h"
+
+#define WORD_MEMBERS	16		/* of 4 bits: the digest's words */
+
+/* Add an outcome to the phase and the layer. */
+static void
+count(struct cl_replay *r, struct column *col,
+    const struct cl_cache_outcome *out, uint32_t n, unsigned phase)
+{
+	struct cl_tally_layer *l = col->tally;
+	uint64_t *t = r->phase[phase]->n;
+	uint64_t misses = out->ncold + out->ncapacity;
+
+	t[CL_N_ACCESSES] += n;
+	t[CL_N_HITS] += out->nhits;
+	t[CL_N_MISSES] += misses;
+	t[CL_N_COLD] += out->ncold;
+	t[CL_N_CAPACITY] += out->ncapacity;
+	t[CL_N_BYPASS] += out->nbypass;
+	t[CL_N_ADMIT_REJECTS] += out->nrejects;
+	t[CL_N_EVICTIONS] += out->nvictims;
+	t[CL_N_DEMAND_BYTES] += misses * col->expert_bytes;
+	l->accesses += n;
+	l->hits += out->nhits;
+	l->misses += misses;
+	l->cold += out->ncold;
+	l->capacity += out->ncapacity;
+	l->bypass += out->nbypass;
+	l->evictions += out->nvictims;
+	l->demand_bytes += misses * col->expert_bytes;
+}
+
+/* The digest of members at .. at + n - 1 of an event: cl-stats(5), Digest. */
+static uint64_t
+digest_members(const struct cl_replay *r, uint64_t d,
+    const struct cl_cache_outcome *out, uint32_t n, uint32_t at, uint64_t *word)
+{
+	uint32_t i, place;
+
+	for (i = 0; i < n; i++) {
+		place = (at + i) % WORD_MEMBERS;
+		if (out->victim[i] != CL_CACHE_NO_KEY)
+			d = cl_hash_mix(d, r->name[out->victim[i]]);
+		*word |= (uint64_t)out->class[i] << 4 * place;
+		if (place == WORD_MEMBERS - 1) {
+			d = cl_hash_mix(d, *word);
+			*word = 0;
+		}
+	}
+	return (d);
+}
+
+static uint64_t
+digest_begin(uint64_t d, const struct column *col, uint32_t n)
+{
+
+	return (cl_hash_mix(d, (uint64_t)n << 32 | col->layer));
+}
+
+static uint64_t
+digest_end(uint64_t d, uint32_t n, uint64_t word)
+{
+
+	return (n % WORD_MEMBERS != 0 ? cl_hash_mix(d, word) : d);
+}
+
+static bool
+is_miss(uint8_t class)
+{
+
+	return ((class & ~CL_CACHE_NOT_KEPT) >= CL_CLASS_COLD);
+}
+
+/* Members from .. to - 1 are read: wait for it, and hand their bytes on. */
+static int
+wave(struct cl_replay *r, struct column *col, const uint32_t *keys,
+    const struct cl_cache_outcome *out, uint8_t *const *buf, uint32_t from,
+    uint32_t to, struct cl_err *err)
+{
+	uint64_t t0 = cl_clock_ns();
+	uint32_t i, expert;
+	int status = CL_OK;
+
+	for (i = from; i < to; i++)
+		if (is_miss(out->class[i])) {
+			(void)cl_device_wait(r->o.device, &r->job[i],
+			    col->layer, keys[i] - col->base, err);
+			r->measure[CL_M_READ_NS] += r->job[i].read_ns;
+			if (r->job[i].err.code != CL_OK)
+				status = r->job[i].err.code;
+		}
+	t0 = cl_clock_ns() - t0;
+	r->measure[CL_M_IO_WAIT_NS] += t0;
+	col->tally->io_wait_ns += t0;
+	for (i = from; i < to && status == CL_OK && r->o.served != NULL; i++) {
+		expert = keys[i] - col->base;
+		r->o.served(r->o.arg, col->layer, expert, buf[i],
+		    col->expert_bytes);
+	}
+	return (status);
+}
+
+/* Read what was missing, in rank order. */
+static int
+fetch(struct cl_replay *r, struct column *col, const uint32_t *keys,
+    uint32_t n, const struct cl_cache_outcome *out, struct cl_err *err)
+{
+	uint32_t i, from = 0, nbypass = 0;
+	uint8_t **buf = r->buf;
+	int status;
+
+	for (i = 0; i < n; i++) {
+		if (out->slot[i] != CL_CACHE_NO_SLOT)
+			buf[i] = cl_device_slot(r->o.device, out->slot[i]);
+		else if (nbypass < r->nbypass)
+			buf[i] = cl_device_bypass(r->o.device, nbypass++);
+		else {
+			if ((status = wave(r, col, keys, out, buf, from, i,
+			    err)) != CL_OK)
+				return (status);
+			from = i;
+			nbypass = 0;
+			buf[i] = cl_device_bypass(r->o.device, nbypass++);
+		}
+		if (is_miss(out->class[i]))
+			cl_device_read(r->o.device, &r->job[i], col->layer,
+			    keys[i] - col->base, buf[i], CL_IO_DEMAND);
+	}
+	return (wave(r, col, keys, out, buf, from, n, err));
+}
+
+int
+replay_event(struct cl_replay *r, struct column *col, const uint32_t *keys,
+    uint32_t n, unsigned phase, struct cl_err *err)
+{
+	const struct cl_cache_outcome *out;
+	uint32_t i, step = n;
+	uint64_t d, word = 0;
+	int status;
+
+	if (r->o.contract == CL_CONTRACT_SERIAL && r->o.device != NULL)
+		step = 1;
+	d = digest_begin(r->digest, col, n);
+	for (i = 0; i < n; i += step) {
+		out = cl_cache_serve(r->cache, keys + i, step);
+		count(r, col, out, step, phase);
+		d = digest_members(r, d, out, step, i, &word);
+		if (r->o.device != NULL && (status = fetch(r, col, keys + i,
+		    step, out, err)) != CL_OK)
+			return (status);
+	}
+	r->digest = digest_end(d, n, word);
+	r->phase[phase]->n[CL_N_EVENTS] +=
+	    r->o.contract == CL_CONTRACT_SERIAL ? n : 1;
+	return (CL_OK);
+}
