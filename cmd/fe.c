@@ -230,6 +230,15 @@ fe_finish(struct cl_dst *dst, int status)
 	return (status);
 }
 
+int
+fe_abandon(struct cl_dst *dst)
+{
+
+	fe_progress_end();
+	cl_dst_free(dst);
+	return (FE_TROUBLE);
+}
+
 static void
 note_signal(int sig)
 {

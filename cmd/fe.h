@@ -72,6 +72,12 @@ struct cl_dst	*fe_output(const char *path, bool replace, bool binary);
  */
 int	fe_finish(struct cl_dst *, int status);
 
+/*
+ * The end of an output that cannot be made whole: a file is not made at all.
+ * Returns FE_TROUBLE.
+ */
+int	fe_abandon(struct cl_dst *);
+
 /* True once SIGINT, SIGTERM or SIGHUP arrived, which end us no longer. */
 const atomic_bool	*fe_stop(void);
 

@@ -1,0 +1,453 @@
+/*
+ * cl-replay: drive an expert cache with router traces, and really read what
+ * it misses.
+ */
+
+#include <sys/stat.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cl/budget.h"
+#include "cl/conditions.h"
+#include "cl/device.h"
+#include "cl/dst.h"
+#include "cl/err.h"
+#include "cl/host.h"
+#include "cl/locate.h"
+#include "cl/model.h"
+#include "cl/replay.h"
+#include "cl/src.h"
+#include "cl/stats_write.h"
+#include "cl/text.h"
+#include "cl/trace_read.h"
+#include "fe.h"
+
+#define TOKENS_MAX	(UINT64_C(1) << 48)	/* sums of them stay sums */
+
+static const struct fe_command command = {
+	.name = "cl-replay",
+	.synopsis = "[options] [trace ...] > stats",
+	.help =
+"Replay router traces through an expert cache, reading what it misses.\n"
+"\n"
+"  --cache SIZE        4G (4 x 1024^3 bytes), 4GB, 25% of all experts, or 64e\n"
+"                      experts (25%)\n"
+"  --contract event|serial\n"
+"                      what a layer of a pass needs is served together, or\n"
+"                      access by access as cache simulators do (event)\n"
+"  --force             let -o replace a file\n"
+"  -h, --help          show this\n"
+"  --io real|none      read the experts, or only count (real)\n"
+"  --model FILE        where the model is, if neither at its recorded path\n"
+"                      nor beside the trace\n"
+"  -o FILE             write to FILE instead of standard output\n"
+"  --os-cache keep|drop\n"
+"                      leave the page cache alone, or drop what was read (keep)\n"
+"  --policy NAME       cache policy: lru (lru)\n"
+"  --prefill union|token\n"
+"                      serve a prefill pass at once, or token by token (union)\n"
+"  --threads N         reader threads, 1 to 16 (4)\n"
+"  --tokens N          count at most N tokens\n"
+"  -V, --version       show the version\n"
+"  --warmup N          replay N tokens first that are not counted (0)\n"
+"  --window N          a row of counters every N tokens, 0 for none (64)\n"
+"\n"
+"Exit status: 0 done, 2 trouble (an incomplete trace is trouble).\n"
+};
+
+struct options {
+	struct cl_replay_options replay;
+	struct cl_budget budget;
+	const char	*budget_text;
+	const char	*model;
+	const char	*output;
+	bool		 replace;
+	bool		 real;
+	enum cl_io_os_cache os_cache;
+	uint32_t	 nthreads;
+};
+
+/* One trace of an input, from its head to its trailer. */
+struct run {
+	const struct options *o;
+	struct cl_dst	*out;
+	const char	*name;		/* of the input */
+	const char	*path;		/* of the input; NULL: a pipe */
+	bool		 pipe;
+	uint64_t	 member;
+
+	struct cl_model	*model;		/* as found; NULL: nothing is read */
+	struct cl_device *device;
+	struct cl_stats_writer *writer;
+	struct cl_replay *replay;
+	bool		 broken;	/* the output lacks a trailer, for good */
+};
+
+static const char *const ios[] = { "none", "real", NULL };
+static const char *const os_caches[] = {
+	[CL_IO_KEEP] = "keep", [CL_IO_DROP] = "drop", NULL
+};
+
+enum { OPT_CACHE = 256, OPT_CONTRACT, OPT_FORCE, OPT_IO, OPT_MODEL,
+    OPT_OS_CACHE, OPT_POLICY, OPT_PREFILL, OPT_THREADS, OPT_TOKENS,
+    OPT_WARMUP, OPT_WINDOW };
+
+static const struct option long_options[] = {
+	{ "cache", required_argument, NULL, OPT_CACHE },
+	{ "contract", required_argument, NULL, OPT_CONTRACT },
+	{ "force", no_argument, NULL, OPT_FORCE },
+	{ "help", no_argument, NULL, 'h' },
+	{ "io", required_argument, NULL, OPT_IO },
+	{ "model", required_argument, NULL, OPT_MODEL },
+	{ "os-cache", required_argument, NULL, OPT_OS_CACHE },
+	{ "policy", required_argument, NULL, OPT_POLICY },
+	{ "prefill", required_argument, NULL, OPT_PREFILL },
+	{ "threads", required_argument, NULL, OPT_THREADS },
+	{ "tokens", required_argument, NULL, OPT_TOKENS },
+	{ "version", no_argument, NULL, 'V' },
+	{ "warmup", required_argument, NULL, OPT_WARMUP },
+	{ "window", required_argument, NULL, OPT_WINDOW },
+	{ NULL, 0, NULL, 0 }
+};
+
+static void
+check_policy(const char *name)
+{
+	const struct cl_cache_policy_info *info;
+	unsigned i;
+
+	for (i = 0; (info = cl_cache_policy(i)) != NULL; i++)
+		if (strcmp(info->name, name) == 0)
+			return;
+	fe_misuse("--policy \"%.60s\": there is no such policy", name);
+}
+
+static void
+take_option(struct options *o, int c, const char *arg)
+{
+
+	switch (c) {
+	case OPT_CACHE:
+		fe_budget("--cache", arg, &o->budget);
+		o->budget_text = arg;
+		break;
+	case OPT_CONTRACT:
+		o->replay.contract = fe_choice("--contract", arg,
+		    cl_conditions_contracts);
+		break;
+	case OPT_FORCE:
+		o->replace = true;
+		break;
+	case OPT_IO:
+		o->real = fe_choice("--io", arg, ios) == 1;
+		break;
+	case OPT_MODEL:
+		o->model = arg;
+		break;
+	case OPT_OS_CACHE:
+		o->os_cache = fe_choice("--os-cache", arg, os_caches);
+		break;
+	case OPT_POLICY:
+		check_policy(arg);
+		o->replay.policy = arg;
+		break;
+	case OPT_PREFILL:
+		o->replay.prefill = fe_choice("--prefill", arg,
+		    cl_conditions_prefills);
+		break;
+	case OPT_THREADS:
+		o->nthreads = (uint32_t)fe_u64("--threads", arg, 1,
+		    CL_IO_THREADS_MAX);
+		break;
+	case OPT_TOKENS:
+		o->replay.tokens = fe_u64("--tokens", arg, 1, TOKENS_MAX);
+		break;
+	case OPT_WARMUP:
+		o->replay.warmup = fe_u64("--warmup", arg, 0, TOKENS_MAX);
+		break;
+	case OPT_WINDOW:
+		o->replay.window = fe_u64("--window", arg, 0, TOKENS_MAX);
+		break;
+	}
+}
+
+static void
+parse_options(struct options *o, int argc, char **argv)
+{
+	int c;
+
+	*o = (struct options){
+		.replay = { .policy = "lru", .window = 64 },
+		.budget = { CL_BUDGET_PERCENT, 2500 },
+		.budget_text = "25%",
+		.real = true,
+		.nthreads = 4,
+	};
+	while ((c = getopt_long(argc, argv, "ho:V", long_options, NULL)) != -1)
+		switch (c) {
+		case 'h':
+			fe_help();
+		case 'o':
+			o->output = optarg;
+			break;
+		case 'V':
+			fe_version();
+		case '?':
+			fe_misuse("see %s --help", command.name);
+		default:
+			take_option(o, c, optarg);
+		}
+}
+
+/* What the run meets, rather than asked for. */
+static int
+write_machine(struct run *r, struct cl_err *err)
+{
+	struct cl_stats_conds c = { 0 };
+	struct cl_host_usage u;
+	int status;
+
+	cl_host_usage(&u);
+	(void)cl_stats_set_str(&c, "backend", "pread", err);
+	(void)cl_stats_set_str(&c, "model_path", r->model->shards[0].path,
+	    err);
+	(void)cl_stats_set_u64(&c, "memory_bytes", cl_host_memory(""), err);
+	(void)cl_stats_set_u64(&c, "arena_bytes", cl_device_arena(r->device),
+	    err);
+	(void)cl_stats_set_bool(&c, "trace_from_pipe", r->pipe, err);
+	status = err->code != CL_OK ? err->code :
+	    cl_stats_write_machine(r->writer, &c, err);
+	cl_stats_conds_free(&c);
+	return (status);
+}
+
+/* The model's files and buffers for its experts, ready to be read into. */
+static int
+open_device(struct run *r, const struct cl_model *m,
+    const struct cl_budget_slots *slots, struct cl_err *err)
+{
+	struct cl_device_options d = {
+		.nthreads = r->o->nthreads,
+		.os_cache = r->o->os_cache,
+		.nslots = slots->nslots,
+		.nbypass = cl_replay_nbypass(m),
+		.stride = slots->stride,
+	};
+
+	r->device = cl_device_new(r->model, &d, err);
+	return (r->device == NULL ? err->code : CL_OK);
+}
+
+static int
+write_conditions(struct run *r, const struct cl_trace_head *head,
+    const struct cl_model *m, const struct cl_budget_slots *slots,
+    const struct cl_replay_options *o, struct cl_err *err)
+{
+	struct cl_stats_conds c = { 0 };
+	struct cl_conditions what = {
+		.trace = r->name,
+		.member = r->member,
+		.budget = r->o->budget_text,
+		.io = ios[r->o->real],
+		.os_cache = r->o->real ? os_caches[r->o->os_cache] : NULL,
+		.threads = r->o->nthreads,
+	};
+
+	if (cl_conditions_set(&c, &what, head, m, slots, o, err) == CL_OK)
+		r->writer = cl_stats_writer_new(r->out, &c, err);
+	cl_stats_conds_free(&c);
+	return (r->writer == NULL ? err->code : CL_OK);
+}
+
+/* A trace begins: all that a replay of it needs. */
+static int
+begin_run(struct run *r, const struct cl_trace_head *head, struct cl_err *err)
+{
+	struct cl_replay_options o = r->o->replay;
+	struct cl_budget_slots slots;
+	struct cl_model_sums sums;
+	const struct cl_model *m = head->model;
+	int status;
+
+	r->member++;
+	if (r->o->real) {
+		r->model = cl_locate_model(head, r->path, r->o->model, err);
+		if (r->model == NULL)
+			return (err->code);
+		if (m->fingerprint == 0)
+			m = r->model;	/* it knows what the trace does not */
+	}
+	cl_model_sums(m, &sums);
+	status = cl_budget_resolve(&r->o->budget, &sums, &slots, err);
+	if (status == CL_OK && r->o->real)
+		status = open_device(r, m, &slots, err);
+	if (status != CL_OK)
+		return (status);
+	o.nslots = slots.nslots;
+	o.device = r->device;
+	status = write_conditions(r, head, m, &slots, &o, err);
+	if (status == CL_OK)
+		r->replay = cl_replay_new(m, &o, r->writer, err);
+	if (r->replay == NULL)
+		return (err->code);
+	return (r->o->real ? write_machine(r, err) : CL_OK);
+}
+
+/* Nothing of a trace is left; the input may hold another. */
+static void
+drop_run(struct run *r)
+{
+
+	cl_replay_free(r->replay);
+	cl_stats_writer_free(r->writer);
+	cl_device_free(r->device);
+	cl_model_free(r->model);
+	r->replay = NULL;
+	r->writer = NULL;
+	r->device = NULL;
+	r->model = NULL;
+}
+
+/* The trace is over: whole, with counts, or cut off after so many tokens. */
+static int
+end_run(struct run *r, struct cl_trace_reader *reader,
+    const struct cl_trace_counts *counts, enum cl_trace_end end,
+    struct cl_err *err)
+{
+	struct cl_stats_end e = { 0 };
+
+	e.end = end;
+	e.tokens = cl_trace_reader_tokens(reader);
+	e.routing = counts == NULL ? 0 : counts->routing;
+	return (cl_replay_finish(r->replay, &e,
+	    cl_trace_reader_wait_ns(reader), err));
+}
+
+/* What a trailer makes of the exit status. */
+static int
+judge(const struct run *r, const struct cl_trace_counts *counts)
+{
+
+	if (counts->end == CL_END_COMPLETE)
+		return (FE_DONE);
+	fe_warn("%s: the trace is %s: its writer stopped after token %llu",
+	    r->name, cl_trace_end_name(counts->end),
+	    (unsigned long long)counts->tokens);
+	return (FE_TROUBLE);
+}
+
+static int
+take_record(struct run *r, struct cl_trace_reader *reader,
+    const struct cl_trace_rec *rec, int *exit_status, struct cl_err *err)
+{
+	int status = CL_OK;
+
+	switch (rec->kind) {
+	case CL_TRACE_HEAD:
+		return (begin_run(r, rec->head, err));
+	case CL_TRACE_SEQ:
+		break;
+	case CL_TRACE_BLOCK:
+		if (cl_replay_done(r->replay))
+			break;
+		status = cl_replay_block(r->replay, rec->block,
+		    cl_trace_reader_wait_ns(reader), err);
+		if (cl_replay_done(r->replay))
+			cl_trace_reader_want(reader, CL_TRACE_SKIM);
+		break;
+	case CL_TRACE_TRAILER:
+		if (judge(r, rec->counts) != FE_DONE)
+			*exit_status = FE_TROUBLE;
+		status = end_run(r, reader, rec->counts,
+		    rec->counts->end == CL_END_COMPLETE ?
+		    CL_END_COMPLETE : CL_END_INCOMPLETE, err);
+		drop_run(r);
+		cl_trace_reader_want(reader, 0);
+		break;
+	}
+	fe_progress(cl_trace_reader_tokens(reader), 0, "tokens replayed");
+	return (status);
+}
+
+/*
+ * Every trace of an input.  Where it breaks off, or a signal came, the run at
+ * hand is brought to an end with what it has, and says so.
+ */
+static int
+replay_reader(struct run *r, struct cl_trace_reader *reader)
+{
+	const atomic_bool *stop = fe_stop();
+	const struct cl_trace_rec *rec;
+	struct cl_err err = { 0 }, late = { 0 };
+	int status, exit_status = FE_DONE;
+
+	do {
+		if (atomic_load(stop)) {
+			status = cl_fail(&err, CL_ECUT, "interrupted");
+			break;
+		}
+		if ((status = cl_trace_read(reader, &rec, &err)) == CL_OK)
+			status = take_record(r, reader, rec, &exit_status,
+			    &err);
+	} while (status == CL_OK);
+	if (status == CL_END)
+		return (exit_status);
+	fe_warn("%s", err.msg);
+	r->broken = r->writer != NULL;
+	if (r->replay != NULL && (status == CL_ECUT || status == CL_EFORMAT)) {
+		status = end_run(r, reader, NULL, atomic_load(stop) ?
+		    CL_END_INTERRUPTED : CL_END_INCOMPLETE, &late);
+		if (status == CL_OK)
+			r->broken = false;
+		else
+			fe_warn("%s", late.msg);
+	}
+	return (FE_TROUBLE);
+}
+
+static int
+replay_input(const struct options *o, struct cl_dst *out, const char *path,
+    bool *broken)
+{
+	struct run r = { .o = o, .out = out };
+	struct cl_trace_reader *reader;
+	struct cl_err err = { 0 };
+	struct cl_src *src;
+	struct stat st;
+	int status;
+
+	src = fe_input(path);
+	r.name = cl_src_name(src);
+	r.path = strcmp(path, "-") == 0 ? NULL : path;
+	r.pipe = (r.path == NULL ? fstat(0, &st) : stat(path, &st)) != 0 ||
+	    !S_ISREG(st.st_mode);
+	if ((reader = cl_trace_reader_new(src, 0, &err)) == NULL)
+		fe_die(&err);
+	status = replay_reader(&r, reader);
+	drop_run(&r);
+	cl_trace_reader_free(reader);
+	*broken = r.broken;
+	return (status);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const char *const only_stdin[] = { "-", NULL };
+	const char *const *inputs;
+	struct options o;
+	struct cl_dst *out;
+	bool broken = false;
+	int status = FE_DONE;
+
+	fe_init(&command);
+	parse_options(&o, argc, argv);
+	inputs = optind < argc ? (const char *const *)argv + optind :
+	    only_stdin;
+	out = fe_output(o.output, o.replace, true);
+	for (; *inputs != NULL && status == FE_DONE; inputs++)
+		status = replay_input(&o, out, *inputs, &broken);
+	return (broken ? fe_abandon(out) : fe_finish(out, status));
+}
