@@ -30,12 +30,12 @@ load(const void *p)
 	return (q);
 }
 
-/* A full exponent carries to bit 31. */
+/* Which are infinite or NaN: all bits of the exponent are set. */
 static inline quad
 odd_bits(quad bits)
 {
 
-	return ((bits & 0x7f800000) + 0x00800000);
+	return ((bits & 0x7f800000) == 0x7f800000);
 }
 
 static inline bool
@@ -148,12 +148,13 @@ lower_bound(const int32_t *key, uint32_t n, uint32_t k)
 	uint32_t parts = (2 * k + ROW - 1) / ROW, first, i, last;
 
 	parts = parts < nrows ? parts : nrows;
-	for (i = 0; i < parts; i++) {
+	i = 0;
+	do {
 		first = nrows * i / parts;
 		last = nrows * (i + 1) / parts;
 		column_greatest(key + first * ROW, last - first,
 		    greatest + i * ROW);
-	}
+	} while (++i < parts);
 	count_greater(greatest, parts * ROW, above);
 	for (i = 0; i < parts * ROW; i++)
 		if (above[i] < (int32_t)k && greatest[i] < bound)
