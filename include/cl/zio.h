@@ -23,8 +23,9 @@ int	cl_zio_probe(struct cl_src *, struct cl_err *);
 struct cl_src	*cl_zio_reader(struct cl_src *, struct cl_err *);
 
 /*
- * Encodes into dst, which is finished and freed with it.  One frame with a
- * checksum; a flush makes all bytes so far decodable.
+ * Encodes into dst, which it borrows.  One frame with a checksum; a flush makes
+ * all bytes so far decodable; finish ends the frame and flushes dst, which may
+ * then take another one.
  */
 struct cl_dst	*cl_zio_writer(struct cl_dst *, int level, struct cl_err *);
 

@@ -24,7 +24,7 @@ struct reader {
 };
 
 struct writer {
-	struct cl_dst	*lower;
+	struct cl_dst	*lower;		/* borrowed */
 	ZSTD_CCtx	*ctx;
 };
 
@@ -198,7 +198,7 @@ writer_finish(void *ctx, struct cl_err *err)
 
 	if ((status = encode(w, NULL, 0, ZSTD_e_end, err)) != CL_OK)
 		return (status);
-	return (cl_dst_finish(w->lower, err));
+	return (cl_dst_flush(w->lower, err));
 }
 
 static void
@@ -206,7 +206,6 @@ writer_free(void *ctx)
 {
 	struct writer *w = ctx;
 
-	cl_dst_free(w->lower);
 	(void)ZSTD_freeCCtx(w->ctx);
 	free(w);
 }
@@ -223,7 +222,6 @@ cl_zio_writer(struct cl_dst *lower, int level, struct cl_err *err)
 	    (w->ctx = ZSTD_createCCtx()) == NULL) {
 		cl_fail_nomem(err, "the zstd encoder");
 		free(w);
-		cl_dst_free(lower);
 		return (NULL);
 	}
 	(void)ZSTD_CCtx_setParameter(w->ctx, ZSTD_c_compressionLevel, level);
