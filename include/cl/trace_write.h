@@ -23,11 +23,14 @@ struct cl_trace_cell {
 	const float	*scores;	/* E raw scores, or NULL where none held */
 	const float	*forecast;	/* E, or NULL */
 	const uint16_t	*ids;		/* n chosen, by rank; NULL: by the rule */
-	const float	*weights;	/* n, or NULL: by the rule where it can */
+	const float	*weights;	/* n, or NULL: by the rule, from scores */
 	uint32_t	 n;
 };
 
-/* Writes preamble, HEAD and LAYER records at once. */
+/*
+ * Writes preamble, HEAD and LAYER records at once.  Where blocks of as many
+ * tokens as the head wants could outgrow a record, they hold fewer.
+ */
 struct cl_trace_writer	*cl_trace_writer_new(struct cl_dst *,
 			    const struct cl_trace_head *, struct cl_err *);
 
@@ -35,18 +38,28 @@ struct cl_trace_writer	*cl_trace_writer_new(struct cl_dst *,
 int	cl_trace_write_seq(struct cl_trace_writer *, const char *name,
 	    uint32_t *seq, struct cl_err *);
 
-/* The next token; pass is counted by the writer from `begins`. */
+/*
+ * The next token; its pass is counted by the writer from `begins`, and the
+ * first token begins one in any case.
+ */
 int	cl_trace_write_token(struct cl_trace_writer *,
 	    const struct cl_trace_token *, struct cl_err *);
 
 /*
  * A cell of the token last written, for the column-th of cl_trace_layers.
- * Where scores are held and the rule makes of them another choice than ids,
+ * Where scores are given and the rule makes of them another choice than ids,
  * ids are stored and the cell counts as a mismatch (a difference that only
- * the rounding to f16 makes is stored, and is none).
+ * the rounding to f16 makes is stored, and is none).  A head that promises
+ * scores or weights is held to it.
  */
 int	cl_trace_write_cell(struct cl_trace_writer *, uint32_t column,
 	    const struct cl_trace_cell *, struct cl_err *);
+
+/*
+ * For copies, which see rounded scores or none: the trailer gets this number
+ * of mismatches, whatever the writer finds.
+ */
+void	cl_trace_writer_mismatches(struct cl_trace_writer *, uint64_t);
 
 /* What was written so far. */
 const struct cl_trace_counts	*cl_trace_writer_counts(

@@ -1,0 +1,109 @@
+#ifndef TRACE_INT_H
+#define TRACE_INT_H
+
+/*
+ * What the files of trace share: the numbers of cl-trace(5), the conversions
+ * between rows of scores and byte planes, and the two parts of the reader.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cl/trace.h"
+
+struct cl_buf;
+struct cl_hash;
+struct cl_rec;
+
+enum {					/* record types */
+	TRACE_HEAD = 1,
+	TRACE_LAYER = 2,
+	TRACE_SEQUENCE = 3,
+	TRACE_BLOCK = 4,
+	TRACE_TRAILER = 5
+};
+
+enum {					/* flags of HEAD */
+	TRACE_HEAD_TOKENS = 1,
+	TRACE_HEAD_WEIGHTS = 2,
+	TRACE_HEAD_FORECAST = 4,
+	TRACE_HEAD_FLAGS = 7
+};
+
+enum {					/* flags of LAYER and of its rule */
+	TRACE_LAYER_EXTRA = 1,
+	TRACE_RULE_NORM = 1,
+	TRACE_RULE_SOFTMAX_W = 2,
+	TRACE_RULE_GATE_BIAS = 4,
+	TRACE_RULE_SEL_BIAS = 8,
+	TRACE_RULE_FLAGS = 15
+};
+
+enum {					/* flags of a token */
+	TRACE_TOKEN_DECODE = 1,
+	TRACE_TOKEN_PADDING = 2,
+	TRACE_TOKEN_BEGINS = 4,
+	TRACE_TOKEN_FLAGS = 7
+};
+
+#define TRACE_SLAB_BYTES	36	/* of one slab in a LAYER record */
+#define TRACE_DENSE_BYTES	20	/* of one dense tensor */
+#define TRACE_ID8_MAX		256	/* experts whose ids are stored as u8 */
+
+/* The flags of a token as one byte. */
+uint8_t	cl_trace_token_flags(const struct cl_trace_token *);
+
+/* Bytes of one score. */
+unsigned	cl_trace_score_bytes(enum cl_trace_scores);
+
+/* Add a block's choices to the routing fingerprint. */
+void	cl_trace_routing_add(struct cl_hash *, const struct cl_trace_block *);
+
+/* trace_plane.c: IEEE 754 binary16, rounded to nearest even. */
+uint16_t	cl_trace_half(float);
+float		cl_trace_unhalf(uint16_t);
+
+/* n scores to and from byte planes of the width that scores says. */
+void	cl_trace_split(uint8_t *planes, const float *values, size_t n,
+	    enum cl_trace_scores);
+void	cl_trace_join(float *values, const uint8_t *planes, size_t n,
+	    enum cl_trace_scores);
+
+/* trace_write_head.c: may this head be written? */
+int	cl_trace_head_check(const struct cl_trace_head *, struct cl_err *);
+
+/* Payloads; block_tokens stands in for the head's own. */
+void	cl_trace_put_head(struct cl_buf *, const struct cl_trace_head *,
+	    uint32_t block_tokens);
+void	cl_trace_put_layer(struct cl_buf *, const struct cl_model *,
+	    uint32_t layer);
+void	cl_trace_put_trailer(struct cl_buf *, const struct cl_trace_counts *);
+
+/* trace_read_head.c: a HEAD record's payload as a head with empty layers. */
+struct cl_trace_head	*cl_trace_get_head(const struct cl_rec *,
+			    struct cl_err *);
+
+/* A LAYER record's payload into layer number want of the model. */
+int	cl_trace_get_layer(const struct cl_rec *, uint32_t want,
+	    struct cl_model *, struct cl_err *);
+
+/*
+ * trace_read_block.c: decodes BLOCK records into memory that it reuses.  A
+ * decoder borrows its head.
+ */
+struct cl_trace_decoder;
+
+struct cl_trace_decoder	*cl_trace_decoder_new(const struct cl_trace_head *,
+			    struct cl_err *);
+
+/*
+ * Check all of a BLOCK's framing and add it to the counts; *block gets its
+ * number of tokens, and the rest unless wants says SKIM.
+ */
+int	cl_trace_decode(struct cl_trace_decoder *, const struct cl_rec *,
+	    unsigned wants, struct cl_trace_counts *,
+	    const struct cl_trace_block **block, struct cl_err *);
+
+void	cl_trace_decoder_free(struct cl_trace_decoder *); /* NULL is legal */
+
+#endif /* TRACE_INT_H */
