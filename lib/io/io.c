@@ -25,7 +25,6 @@ struct queue {
 struct cl_io {
 	/* fixed at open */
 	const struct cl_io_file *file;
-	uint32_t	 nfiles;
 	enum cl_io_os_cache os_cache;
 	uint64_t	 page;
 	uint32_t	 nthreads;	/* that were started */
@@ -198,7 +197,6 @@ cl_io_new(const struct cl_io_file *files, uint32_t nfiles, uint32_t nthreads,
 		return (NULL);
 	}
 	io->file = files;
-	io->nfiles = nfiles;
 	io->os_cache = os_cache;
 	io->page = page > 0 ? (uint64_t)page : 4096;
 	(void)pthread_mutex_init(&io->mu, NULL);
