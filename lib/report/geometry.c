@@ -1,6 +1,6 @@
 /*
- * A model described.  In text, neighbours that are alike share a line: layers
- * of the same shape, and layers whose routers read the same.  Offsets differ
+ * A model described.  In text, what is alike shares a line: neighbouring
+ * layers of the same shape, and all layers whose routers read the same.  Offsets differ
  * from layer to layer, so slabs have a line each.  JSON folds nothing.
  */
 
@@ -231,36 +231,65 @@ rule_text(char buf[RULE_MAX], const struct cl_rule *r)
 	return (buf);
 }
 
-/* The layers from i on whose rules read as the first; returns the one after. */
-static uint32_t
-put_rule(struct cl_dst *d, const struct cl_model *m, uint32_t i)
+/* Would both read the same? */
+static bool
+read_alike(const struct cl_rule *a, const struct cl_rule *b)
 {
-	char text[RULE_MAX], other[RULE_MAX], buf[32];
-	const char *comma = "";
-	uint32_t from, n = m->nlayers;
 
-	rule_text(text, &m->layers[i].rule);
-	while (i < n) {
-		for (from = i; i < n && m->layers[i].nexperts > 0 &&
-		    strcmp(rule_text(other, &m->layers[i].rule), text) == 0;)
+	return (a->nexperts == b->nexperts && a->k == b->k &&
+	    a->gate == b->gate && a->select == b->select &&
+	    (a->gate_bias == NULL) == (b->gate_bias == NULL) &&
+	    (a->sel_bias == NULL) == (b->sel_bias == NULL) &&
+	    a->ngroup == b->ngroup && a->ngroup_used == b->ngroup_used &&
+	    a->norm == b->norm && a->softmax_w == b->softmax_w &&
+	    a->scale == b->scale && a->assumed == b->assumed);
+}
+
+/* Does layer i have experts, and a rule that reads as that of layer j? */
+static bool
+alike(const struct cl_model *m, uint32_t i, uint32_t j)
+{
+
+	return (m->layers[i].nexperts > 0 &&
+	    read_alike(&m->layers[i].rule, &m->layers[j].rule));
+}
+
+/* The rule of layer first, behind the numbers of all that read as it does. */
+static void
+put_rule(struct cl_dst *d, const struct cl_model *m, uint32_t first)
+{
+	char text[RULE_MAX], buf[32];
+	uint32_t i, from;
+
+	for (i = first; i < m->nlayers; i++) {
+		if (!alike(m, i, first))
+			continue;
+		from = i;
+		while (i + 1 < m->nlayers && alike(m, i + 1, first))
 			i++;
-		if (i > from)
-			cl_dst_printf(d, "%s%s", comma,
-			    range(buf, from, i - 1));
-		comma = ",";
-		if (i < n && m->layers[i].nexperts > 0)
-			break;
-		while (i < n && m->layers[i].nexperts == 0)
-			i++;
+		cl_dst_printf(d, "%s%s", from == first ? "" : ",",
+		    range(buf, from, i));
 	}
-	cl_dst_printf(d, ": %s\n", text);
-	return (i);
+	cl_dst_printf(d, ": %s\n", rule_text(text, &m->layers[first].rule));
+}
+
+static void
+put_rules(struct cl_dst *d, const struct cl_model *m)
+{
+	uint32_t i, j;
+
+	cl_dst_printf(d, "\nrouters by layer\n");
+	for (i = 0; i < m->nlayers; i++) {
+		for (j = 0; j < i && !alike(m, j, i); j++)
+			continue;
+		if (j == i && m->layers[i].nexperts > 0)
+			put_rule(d, m, i);
+	}
 }
 
 void
 cl_geometry_text(const struct cl_model *m, struct cl_dst *d)
 {
-	uint32_t i = 0;
 
 	put_name(d, "model", m->name);
 	put_name(d, "architecture", m->arch);
@@ -271,12 +300,7 @@ cl_geometry_text(const struct cl_model *m, struct cl_dst *d)
 	put_sums(d, m);
 	put_layers(d, m);
 	put_slabs(d, m);
-	cl_dst_printf(d, "\nrouters by layer\n");
-	while (i < m->nlayers)
-		if (m->layers[i].nexperts == 0)
-			i++;
-		else
-			i = put_rule(d, m, i);
+	put_rules(d, m);
 }
 
 /* --- JSON ------------------------------------------------------------------ */
