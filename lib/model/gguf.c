@@ -199,7 +199,7 @@ vis(char buf[VIS_MAX], const char *name)
 /* --- keys ------------------------------------------------------------------ */
 
 unsigned
-gguf_value_size(uint32_t type)
+cl_gguf_value_size(uint32_t type)
 {
 	static const uint8_t sizes[] = { 1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8,
 	    8 };
@@ -214,7 +214,7 @@ gguf_value_size(uint32_t type)
 static void
 skip_values(struct head *h, uint32_t type, uint64_t n, unsigned depth)
 {
-	unsigned size = gguf_value_size(type);
+	unsigned size = cl_gguf_value_size(type);
 	uint64_t i, count;
 	uint32_t elem;
 
@@ -263,7 +263,7 @@ read_array(struct head *h, struct gguf_key *k)
 static void
 read_value(struct head *h, struct gguf_key *k)
 {
-	unsigned size = gguf_value_size(k->type);
+	unsigned size = cl_gguf_value_size(k->type);
 	const uint8_t *p;
 
 	if (k->type == GGUF_ARRAY) {

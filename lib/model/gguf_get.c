@@ -55,7 +55,7 @@ key_match(const void *name, const void *key)
 }
 
 const struct gguf_key *
-gguf_key(const struct cl_gguf *g, const char *name)
+cl_gguf_key(const struct cl_gguf *g, const char *name)
 {
 
 	if (g->nkeys == 0)
@@ -67,7 +67,7 @@ bool
 cl_gguf_has(const struct cl_gguf *g, const char *key)
 {
 
-	return (gguf_key(g, key) != NULL);
+	return (cl_gguf_key(g, key) != NULL);
 }
 
 static int
@@ -82,7 +82,7 @@ unfit(const struct gguf_key *k, const char *wanted, struct cl_err *err)
 static bool
 to_u32(uint32_t type, const uint8_t *raw, uint32_t *v)
 {
-	unsigned size = gguf_value_size(type);
+	unsigned size = cl_gguf_value_size(type);
 	struct cl_cur c;
 	uint64_t u;
 
@@ -102,7 +102,7 @@ int
 cl_gguf_u32(const struct cl_gguf *g, const char *key, uint32_t dflt,
     uint32_t *v, struct cl_err *err)
 {
-	const struct gguf_key *k = gguf_key(g, key);
+	const struct gguf_key *k = cl_gguf_key(g, key);
 
 	*v = dflt;
 	if (k == NULL || to_u32(k->type, k->raw, v))
@@ -114,7 +114,7 @@ int
 cl_gguf_f32(const struct cl_gguf *g, const char *key, float dflt, float *v,
     struct cl_err *err)
 {
-	const struct gguf_key *k = gguf_key(g, key);
+	const struct gguf_key *k = cl_gguf_key(g, key);
 	struct cl_cur c;
 
 	*v = dflt;
@@ -134,7 +134,7 @@ int
 cl_gguf_bool(const struct cl_gguf *g, const char *key, bool dflt, bool *v,
     struct cl_err *err)
 {
-	const struct gguf_key *k = gguf_key(g, key);
+	const struct gguf_key *k = cl_gguf_key(g, key);
 	uint32_t u;
 
 	*v = dflt;
@@ -154,7 +154,7 @@ static int
 read_layers(const struct cl_gguf *g, const struct gguf_key *k, uint32_t *v,
     uint32_t n, struct cl_err *err)
 {
-	unsigned size = gguf_value_size(k->elem);
+	unsigned size = cl_gguf_value_size(k->elem);
 	uint8_t raw[8] = { 0 };
 	uint32_t i;
 	int status;
@@ -181,7 +181,7 @@ int
 cl_gguf_layers(const struct cl_gguf *g, const char *key, uint32_t dflt,
     uint32_t *v, uint32_t n, struct cl_err *err)
 {
-	const struct gguf_key *k = gguf_key(g, key);
+	const struct gguf_key *k = cl_gguf_key(g, key);
 	uint32_t i, scalar = dflt;
 
 	if (k != NULL && k->type == GGUF_ARRAY)
@@ -198,7 +198,7 @@ char *
 cl_gguf_strdup(const struct cl_gguf *g, const char *key, const char *dflt,
     struct cl_err *err)
 {
-	const struct gguf_key *k = gguf_key(g, key);
+	const struct gguf_key *k = cl_gguf_key(g, key);
 	char *s, *nul;
 
 	if (k == NULL)

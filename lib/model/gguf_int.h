@@ -52,8 +52,8 @@ struct cl_gguf {
 };
 
 /* Bytes of a value of that type; 0 for strings, arrays and unknown types. */
-unsigned	gguf_value_size(uint32_t type);
+unsigned	cl_gguf_value_size(uint32_t type);
 
-const struct gguf_key *gguf_key(const struct cl_gguf *, const char *);
+const struct gguf_key *cl_gguf_key(const struct cl_gguf *, const char *);
 
 #endif /* GGUF_INT_H */

@@ -82,7 +82,7 @@ add_tensors(struct cl_hash *h, const struct cl_gguf *g)
 
 	for (i = 0; i < cl_gguf_ntensors(g); i++) {
 		t = cl_gguf_tensor(g, i);
-		model_name(t->name, &n);
+		cl_model_name(t->name, &n);
 		if (n.role == MODEL_EXPERTS)
 			continue;
 		cl_hash_add_str(h, t->name);
@@ -187,7 +187,7 @@ add_router(struct cl_hash *h, const struct cl_gguf *g,
 }
 
 int
-model_fingerprint(struct cl_model *m, const struct cl_gguf *g,
+cl_model_fingerprint(struct cl_model *m, const struct cl_gguf *g,
     const struct model_parts *parts, const struct model_keys *keys,
     struct cl_err *err)
 {

@@ -107,7 +107,7 @@ add_tensor(struct reader *r, const struct cl_gguf_tensor *t)
 	struct model_parts spare = { 0 }, *p;
 	struct model_name n;
 
-	model_name(t->name, &n);
+	cl_model_name(t->name, &n);
 	p = n.layer < r->m->nlayers ? &r->parts[n.layer] : &spare;
 	switch (n.role) {
 	case MODEL_EXPERTS:
@@ -511,7 +511,7 @@ fill_model(struct reader *r)
 	    (status = add_layers(r)) != CL_OK ||
 	    (status = cl_model_check(r->m, r->err)) != CL_OK)
 		return (status);
-	return (model_fingerprint(r->m, r->g, r->parts, &r->keys, r->err));
+	return (cl_model_fingerprint(r->m, r->g, r->parts, &r->keys, r->err));
 }
 
 static int

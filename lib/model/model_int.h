@@ -43,7 +43,7 @@ struct model_name {
 	enum model_suffix suffix;
 };
 
-void	model_name(const char *, struct model_name *);
+void	cl_model_name(const char *, struct model_name *);
 
 #define MODEL_NKINDS	(CL_SLAB_GATE_UP + 1)
 
@@ -68,7 +68,7 @@ struct model_keys {
 };
 
 /* Fills in m->fingerprint; all else of the model is there. */
-int	model_fingerprint(struct cl_model *m, const struct cl_gguf *,
+int	cl_model_fingerprint(struct cl_model *m, const struct cl_gguf *,
 	    const struct model_parts *, const struct model_keys *,
 	    struct cl_err *);
 

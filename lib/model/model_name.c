@@ -91,7 +91,7 @@ by_part(const char *rest, struct model_name *n)
 }
 
 void
-model_name(const char *name, struct model_name *n)
+cl_model_name(const char *name, struct model_name *n)
 {
 	const char *rest;
 	size_t i;

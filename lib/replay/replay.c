@@ -33,7 +33,7 @@ cl_replay_nbypass(const struct cl_model *m)
 }
 
 void
-replay_clock(struct cl_replay *r)
+cl_replay_clock(struct cl_replay *r)
 {
 
 	cl_host_usage(&r->before);
@@ -43,7 +43,7 @@ replay_clock(struct cl_replay *r)
 }
 
 void
-replay_measure(struct cl_replay *r)
+cl_replay_measure(struct cl_replay *r)
 {
 	struct cl_host_usage now;
 	uint64_t *m = r->measure, at = cl_clock_ns();
@@ -181,7 +181,7 @@ cl_replay_new(const struct cl_model *m, const struct cl_replay_options *o,
 		return (NULL);
 	}
 	free(layers);
-	replay_clock(r);
+	cl_replay_clock(r);
 	return (r);
 }
 
@@ -198,7 +198,7 @@ serve_lists(struct cl_replay *r, unsigned phase, struct cl_err *err)
 		if ((n = col->nkeys) == 0)
 			continue;
 		col->nkeys = 0;
-		if ((status = replay_event(r, col, col->keys, n, phase,
+		if ((status = cl_replay_event(r, col, col->keys, n, phase,
 		    err)) != CL_OK)
 			return (status);
 	}
@@ -210,7 +210,7 @@ end_window(struct cl_replay *r, struct cl_err *err)
 {
 
 	if (r->o.device != NULL)
-		replay_measure(r);
+		cl_replay_measure(r);
 	r->window_from = r->counted;
 	r->next_window = (r->counted / r->o.window + 1) * r->o.window;
 	return (cl_tally_write_window(r->tally, r->digest, r->writer, err));
@@ -236,7 +236,7 @@ end_pass(struct cl_replay *r, struct cl_err *err)
 			r->warming = false;
 			r->digest = 0;
 			cl_tally_reset(r->tally);
-			replay_clock(r);
+			cl_replay_clock(r);
 		}
 		return (CL_OK);
 	}
@@ -278,7 +278,7 @@ serve_token(struct cl_replay *r, const struct cl_trace_block *b, uint32_t t,
 			continue;
 		for (j = 0; j < n; j++)
 			r->keys[j] = col->base + in->ids[in->first[t] + j];
-		if ((status = replay_event(r, col, r->keys, n,
+		if ((status = cl_replay_event(r, col, r->keys, n,
 		    r->prefill ? PREFILL : DECODE, err)) != CL_OK)
 			return (status);
 	}
@@ -382,7 +382,7 @@ cl_replay_finish(struct cl_replay *r, const struct cl_stats_end *end,
 	if (r->warming)				/* nothing was counted */
 		cl_tally_reset(r->tally);
 	if (r->o.device != NULL)
-		replay_measure(r);
+		cl_replay_measure(r);
 	if (r->o.window != 0 && r->counted > r->window_from &&
 	    (status = end_window(r, err)) != CL_OK)
 		return (status);

@@ -145,7 +145,7 @@ fetch(struct cl_replay *r, struct column *col, const uint32_t *keys,
 }
 
 int
-replay_event(struct cl_replay *r, struct column *col, const uint32_t *keys,
+cl_replay_event(struct cl_replay *r, struct column *col, const uint32_t *keys,
     uint32_t n, unsigned phase, struct cl_err *err)
 {
 	const struct cl_cache_outcome *out;

@@ -69,13 +69,13 @@ struct cl_replay {
  * Serve n keys that one pass uses of one layer: cache, counters, digest,
  * reads.
  */
-int	replay_event(struct cl_replay *, struct column *,
+int	cl_replay_event(struct cl_replay *, struct column *,
 	    const uint32_t *keys, uint32_t n, unsigned phase, struct cl_err *);
 
 /* Start the clock and the measures anew. */
-void	replay_clock(struct cl_replay *);
+void	cl_replay_clock(struct cl_replay *);
 
 /* Bring the measures up to date. */
-void	replay_measure(struct cl_replay *);
+void	cl_replay_measure(struct cl_replay *);
 
 #endif /* REPLAY_INT_H */
