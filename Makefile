@@ -30,9 +30,10 @@ CL_LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 
 COMMANDS = cl-trace cl-replay cl-report cl-diff
-LIB_OBJ	 = $(patsubst %.c,$(O)/%.o,$(wildcard lib/*/*.c))
-FE_OBJ	 = $(O)/cmd/fe.o
+objects	 = $(patsubst %.c,$(O)/%.o,$(wildcard $(1)))
 programs = $(patsubst %.c,$(O)/%,$(wildcard $(1)))
+LIB_OBJ	 = $(call objects,lib/*/*.c)
+FE_OBJ	 = $(O)/cmd/fe.o
 UNITS	 = $(call programs,tests/unit/test_*.c)
 GENS	 = $(call programs,tests/gen/mk*.c)
 CAPTURES = $(call programs,tests/capture/*.c)
@@ -64,14 +65,11 @@ $(O)/cl-trace $(O)/tests/unit/test_tap $(CAPTURES) $(BENCHES): \
 LINK	 = $(CC) $(CL_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(CL_LIBS)
 $(O)/cl-%: $(O)/cmd/cl-%.o $(FE_OBJ) $(O)/libcl.a
 	$(LINK)
+$(foreach c,$(COMMANDS:cl-%=%),$(eval $(O)/cl-$(c): \
+    $(call objects,cmd/$(c)_*.c)))
 
 $(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o \
     $(O)/libcl.a
-	$(LINK)
-
-GEN_OBJ	 = $(patsubst %.c,$(O)/%.o,\
-	   $(filter-out tests/gen/mk%,$(wildcard tests/gen/*.c)))
-$(O)/tests/gen/mk%: $(O)/tests/gen/mk%.o $(GEN_OBJ) $(O)/libcl.a
 	$(LINK)
 
 $(O)/tests/%: $(O)/tests/%.o $(O)/libcl.a
