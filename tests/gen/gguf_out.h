@@ -231,6 +231,7 @@ static inline void
 gout_head(const struct gout *g, struct cl_buf *b)
 {
 	const struct gout_tensor *t;
+	size_t i;
 	uint32_t d;
 
 	cl_buf_bytes(b, "GGUF", 4);
@@ -238,7 +239,8 @@ gout_head(const struct gout *g, struct cl_buf *b)
 	gout_put(g, b, g->nt + g->claim_tensors, 8);
 	gout_put(g, b, g->nkv + g->claim_kv, 8);
 	cl_buf_bytes(b, g->kv.p, g->kv.n);
-	for (t = g->t; t < g->t + g->nt; t++) {
+	for (i = 0; i < g->nt; i++) {
+		t = &g->t[i];
 		gout_put_str(g, b, t->name, t->nname);
 		gout_put(g, b, t->ndims, 4);
 		for (d = 0; d < t->ndims; d++)

@@ -1,0 +1,941 @@
+/*
+ * model/gguf: what a head may claim, and what it may not.  Files are made
+ * byte by byte, or by the writer of tests/gen; each is opened from a
+ * temporary file that is gone at once.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cl/buf.h"
+#include "cl/err.h"
+#include "cl/gguf.h"
+#include "cl/hash.h"
+#include "../gen/gguf_out.h"
+#include "unit.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED	1
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED	1
+#endif
+#ifndef SANITIZED
+#define SANITIZED	0
+#endif
+
+#define LITTLE_MEMORY	(64 << 20)	/* beyond what the program has now */
+
+static struct cl_err err;
+
+static const char *
+temp_path(char path[64])
+{
+	int fd;
+
+	(void)snprintf(path, 64, "/tmp/cl-test-gguf.XXXXXX");
+	fd = mkstemp(path);
+	assert(fd != -1);
+	(void)close(fd);
+	return (path);
+}
+
+static struct cl_gguf *
+open_bytes(const void *p, size_t n)
+{
+	struct cl_gguf *g;
+	char path[64];
+	int fd;
+
+	fd = open(temp_path(path), O_WRONLY);
+	assert(fd != -1 && write(fd, p, n) == (ssize_t)n);
+	(void)close(fd);
+	memset(&err, 0, sizeof(err));
+	g = cl_gguf_open(path, &err);
+	(void)unlink(path);
+	assert((g == NULL) == (err.code != CL_OK));
+	assert(g != NULL || strncmp(err.msg, path, strlen(path)) == 0);
+	assert(strchr(err.msg, '\n') == NULL);
+	return (g);
+}
+
+static struct cl_gguf *
+open_out(struct gout *o)
+{
+	struct cl_gguf *g;
+	char path[64];
+
+	(void)gout_write(o, temp_path(path));
+	memset(&err, 0, sizeof(err));
+	g = cl_gguf_open(path, &err);
+	(void)unlink(path);
+	gout_free(o);
+	return (g);
+}
+
+static void
+refused(const struct cl_gguf *g, int code, const char *words)
+{
+
+	assert(g == NULL);
+	if (err.code != code || strstr(err.msg, words) == NULL)
+		fprintf(stderr, "code %d: %s\nwanted %d: %s\n", err.code,
+		    err.msg, code, words);
+	assert(err.code == code && strstr(err.msg, words) != NULL);
+}
+
+static void
+accepted(struct cl_gguf *g)
+{
+
+	if (g == NULL)
+		fprintf(stderr, "%s\n", err.msg);
+	assert(g != NULL);
+	cl_gguf_close(g);
+}
+
+/* The fixed part of a head, as version 3. */
+static void
+put_start(struct cl_buf *b, uint64_t ntensors, uint64_t nkeys)
+{
+
+	cl_buf_init(b);
+	cl_buf_bytes(b, "GGUF", 4);
+	cl_buf_u32(b, 3);
+	cl_buf_u64(b, ntensors);
+	cl_buf_u64(b, nkeys);
+}
+
+static struct cl_gguf *
+open_buf(struct cl_buf *b)
+{
+	struct cl_gguf *g = open_bytes(b->p, b->n);
+
+	cl_buf_free(b);
+	return (g);
+}
+
+/* --- types ----------------------------------------------------------------- */
+
+static void
+types_are_those_of_ggml(void)
+{
+	/* From the structures in llama.cpp's ggml-common.h, 2026-07. */
+	static const struct {
+		uint32_t id, elems, nbytes;
+		const char *name;
+	} want[] = {
+		{ 0, 1, 4, "f32" }, { 1, 1, 2, "f16" }, { 2, 32, 18, "q4_0" },
+		{ 3, 32, 20, "q4_1" }, { 6, 32, 22, "q5_0" },
+		{ 7, 32, 24, "q5_1" }, { 8, 32, 34, "q8_0" },
+		{ 9, 32, 36, "q8_1" }, { 10, 256, 84, "q2_K" },
+		{ 11, 256, 110, "q3_K" }, { 12, 256, 144, "q4_K" },
+		{ 13, 256, 176, "q5_K" }, { 14, 256, 210, "q6_K" },
+		{ 15, 256, 292, "q8_K" }, { 16, 256, 66, "iq2_xxs" },
+		{ 17, 256, 74, "iq2_xs" }, { 18, 256, 98, "iq3_xxs" },
+		{ 19, 256, 50, "iq1_s" }, { 20, 32, 18, "iq4_nl" },
+		{ 21, 256, 110, "iq3_s" }, { 22, 256, 82, "iq2_s" },
+		{ 23, 256, 136, "iq4_xs" }, { 24, 1, 1, "i8" },
+		{ 25, 1, 2, "i16" }, { 26, 1, 4, "i32" }, { 27, 1, 8, "i64" },
+		{ 28, 1, 8, "f64" }, { 29, 256, 56, "iq1_m" },
+		{ 30, 1, 2, "bf16" }, { 34, 256, 54, "tq1_0" },
+		{ 35, 256, 66, "tq2_0" }, { 39, 32, 17, "mxfp4" },
+		{ 40, 64, 36, "nvfp4" }, { 41, 128, 18, "q1_0" },
+		{ 42, 64, 18, "q2_0" },
+	};
+	const struct cl_gguf_type *t;
+	size_t i, known = 0;
+	uint32_t id;
+
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		t = cl_gguf_type(want[i].id);
+		assert(t != NULL && t->elems == want[i].elems &&
+		    t->nbytes == want[i].nbytes &&
+		    strcmp(t->name, want[i].name) == 0);
+		assert(!cl_gguf_type_retired(want[i].id));
+	}
+	for (id = 0; id < 1000; id++)
+		known += cl_gguf_type(id) != NULL;
+	assert(known == i && cl_gguf_type(UINT32_MAX) == NULL);
+}
+
+static void
+retired_types_are_refused_by_number(void)
+{
+	static const uint32_t ids[] = { 4, 5, 31, 32, 33, 36, 37, 38 };
+	struct gout o;
+	char words[32];
+	size_t i;
+
+	for (i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		gout_init(&o);
+		(void)gout_tensor(&o, "t", ids[i], 1, 32, 1, 1);
+		(void)snprintf(words, sizeof(words), "type %u", ids[i]);
+		refused(open_out(&o), CL_ENOTSUP, words);
+	}
+}
+
+/* --- what the head says ---------------------------------------------------- */
+
+static void
+put_sample(struct gout *o)
+{
+	static const uint32_t per_layer[] = { 3, 5, 7 };
+
+	gout_init(o);
+	gout_str(o, "general.architecture", "m");
+	gout_u32(o, "m.four", 4);
+	gout_key(o, "m.wide", GOUT_U64);
+	gout_put(o, &o->kv, UINT64_C(1) << 32, 8);
+	gout_key(o, "m.minus", GOUT_I32);
+	gout_put(o, &o->kv, UINT32_MAX, 4);
+	gout_key(o, "m.short", GOUT_U16);
+	gout_put(o, &o->kv, 65535, 2);
+	gout_f32(o, "m.half", 0.5f);
+	gout_bool(o, "m.yes", true);
+	gout_arr_u32(o, "m.layers", GOUT_U32, per_layer, 3);
+	gout_arr_u32(o, "m.signed", GOUT_I32, per_layer, 3);
+	gout_arr(o, "m.words", GOUT_STR, 1);
+	gout_put_str(o, &o->kv, "w", 1);
+	(void)gout_tensor(o, "b", GOUT_T_Q8_0, 2, 64, 3, 1);
+	(void)gout_tensor(o, "a", GOUT_T_F32, 1, 7, 1, 1);
+}
+
+static void
+keys_are_typed(void)
+{
+	struct gout o;
+	struct cl_gguf *g;
+	uint32_t u, v[3];
+	float f;
+	bool b;
+	char *s;
+
+	put_sample(&o);
+	g = open_out(&o);
+	assert(g != NULL);
+	assert(cl_gguf_u32(g, "m.four", 9, &u, &err) == 0 && u == 4);
+	assert(cl_gguf_u32(g, "m.none", 9, &u, &err) == 0 && u == 9);
+	assert(cl_gguf_u32(g, "m.short", 9, &u, &err) == 0 && u == 65535);
+	assert(cl_gguf_f32(g, "m.half", 1, &f, &err) == 0 && f == 0.5f);
+	assert(cl_gguf_bool(g, "m.yes", false, &b, &err) == 0 && b);
+	assert(cl_gguf_has(g, "m.four") && !cl_gguf_has(g, "m.none"));
+	s = cl_gguf_strdup(g, "general.architecture", "", &err);
+	assert(s != NULL && strcmp(s, "m") == 0);
+	free(s);
+	s = cl_gguf_strdup(g, "general.name", "none", &err);
+	assert(s != NULL && strcmp(s, "none") == 0);
+	free(s);
+	assert(cl_gguf_u32(g, "m.wide", 9, &u, NULL) == CL_EFORMAT);
+	assert(cl_gguf_u32(g, "m.minus", 9, &u, NULL) == CL_EFORMAT);
+	assert(cl_gguf_u32(g, "m.half", 9, &u, NULL) == CL_EFORMAT);
+	assert(cl_gguf_u32(g, "m.yes", 9, &u, NULL) == CL_EFORMAT);
+	assert(cl_gguf_u32(g, "m.layers", 9, &u, NULL) == CL_EFORMAT);
+	assert(cl_gguf_f32(g, "m.four", 9, &f, NULL) == CL_EFORMAT);
+	assert(cl_gguf_bool(g, "m.four", true, &b, NULL) == CL_EFORMAT);
+	assert(cl_gguf_strdup(g, "m.four", "", NULL) == NULL);
+	assert(cl_gguf_layers(g, "m.words", 9, v, 1, NULL) == CL_EFORMAT);
+	cl_gguf_close(g);
+}
+
+static void
+layers_take_scalars_and_arrays(void)
+{
+	struct gout o;
+	struct cl_gguf *g;
+	uint32_t v[4];
+
+	put_sample(&o);
+	g = open_out(&o);
+	assert(g != NULL);
+	assert(cl_gguf_layers(g, "m.layers", 9, v, 3, &err) == 0);
+	assert(v[0] == 3 && v[1] == 5 && v[2] == 7);
+	assert(cl_gguf_layers(g, "m.signed", 9, v, 3, &err) == 0 && v[2] == 7);
+	assert(cl_gguf_layers(g, "m.four", 9, v, 3, &err) == 0);
+	assert(v[0] == 4 && v[2] == 4);
+	assert(cl_gguf_layers(g, "m.none", 9, v, 3, &err) == 0 && v[1] == 9);
+	assert(cl_gguf_layers(g, "m.layers", 9, v, 4, &err) == CL_EFORMAT);
+	assert(strstr(err.msg, "3 entries, and the model 4 layers") != NULL);
+	assert(cl_gguf_layers(g, "m.layers", 9, v, 2, NULL) == CL_EFORMAT);
+	cl_gguf_close(g);
+}
+
+static void
+tensors_are_placed(void)
+{
+	const struct cl_gguf_tensor *t;
+	struct gout o;
+	struct cl_gguf *g;
+
+	put_sample(&o);
+	g = open_out(&o);
+	assert(g != NULL && cl_gguf_ntensors(g) == 2);
+	t = cl_gguf_tensor(g, 0);
+	assert(strcmp(t->name, "a") == 0 && t->nbytes == 28 && t->known);
+	assert(t->off == cl_gguf_data(g) + 224);	/* 204, padded */
+	assert(t->ne[0] == 7 && t->ne[1] == 1 && t->ndims == 1);
+	t = cl_gguf_find(g, "b");
+	assert(t != NULL && t == cl_gguf_tensor(g, 1));
+	assert(t->off == cl_gguf_data(g) && t->nbytes == 3 * 2 * 34);
+	assert(t->ne[0] == 64 && t->ne[1] == 3 && t->ne[2] == 1);
+	assert(cl_gguf_find(g, "c") == NULL);
+	assert(cl_gguf_size(g) == cl_gguf_data(g) + 224 + 32);
+	cl_gguf_close(g);
+}
+
+static void
+the_head_is_hashed_up_to_the_data(void)
+{
+	struct gout o;
+	struct cl_gguf *g;
+	struct cl_buf head;
+	struct cl_hash h;
+
+	put_sample(&o);
+	cl_buf_init(&head);
+	gout_head(&o, &head);
+	cl_hash_init(&h);
+	cl_hash_add(&h, head.p, head.n);
+	g = open_out(&o);
+	assert(g != NULL && cl_gguf_data(g) == head.n);
+	assert(cl_gguf_head_hash(g) == cl_hash_end(&h));
+	cl_gguf_close(g);
+	cl_buf_free(&head);
+}
+
+static void
+fill_count(struct gout_tensor *t, uint8_t *p, uint64_t off, size_t n)
+{
+	size_t i;
+
+	(void)t;
+	(void)off;
+	for (i = 0; i < n; i++)
+		p[i] = (uint8_t)(i % 2 == 0 ? 0 : 0x3c + i / 2);
+}
+
+static void
+weights_of_three_types_are_floats(void)
+{
+	struct gout o;
+	struct cl_gguf *g;
+	float v[4], f32[2];
+
+	gout_init(&o);
+	gout_tensor(&o, "bf16", GOUT_T_BF16, 1, 4, 1, 1)->fill = fill_count;
+	gout_tensor(&o, "f16", GOUT_T_F16, 1, 4, 1, 1)->fill = fill_count;
+	gout_tensor(&o, "f32", GOUT_T_F32, 1, 2, 1, 1)->fill = fill_count;
+	(void)gout_tensor(&o, "q8", GOUT_T_Q8_0, 1, 32, 1, 1);
+	g = open_out(&o);
+	assert(g != NULL);
+	assert(cl_gguf_read_f32(g, cl_gguf_find(g, "f16"), v, 4, &err) == 0);
+	assert(v[0] == 1 && v[1] == 1.25f && v[2] == 1.5f && v[3] == 1.75f);
+	assert(cl_gguf_read_f32(g, cl_gguf_find(g, "bf16"), v, 4, &err) == 0);
+	assert(v[0] == 0x1p-7f && v[1] == 0x1p-5f && v[2] == 0x1p-3f);
+	assert(cl_gguf_read_f32(g, cl_gguf_find(g, "f32"), f32, 2, &err) ==
+	    0);
+	assert(f32[0] > 0.03f && f32[0] < 0.04f);	/* 0x3d003c00 */
+	assert(cl_gguf_read_f32(g, cl_gguf_find(g, "f32"), v, 3, NULL) ==
+	    CL_EFORMAT);
+	assert(cl_gguf_read_f32(g, cl_gguf_find(g, "q8"), v, 4, NULL) ==
+	    CL_ENOTSUP);
+	cl_gguf_close(g);
+}
+
+/* --- versions -------------------------------------------------------------- */
+
+static void
+versions_2_and_3_are_read(void)
+{
+	static const uint32_t bad[] = { 0, 1, 4, 65535 };
+	struct gout o;
+	char words[64];
+	size_t i;
+
+	put_sample(&o);
+	o.version = 2;
+	accepted(open_out(&o));
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		put_sample(&o);
+		o.version = bad[i];
+		(void)snprintf(words, sizeof(words), "GGUF version %u; 2 and "
+		    "3 are understood", bad[i]);
+		refused(open_out(&o), CL_ENOTSUP, words);
+	}
+}
+
+static void
+big_endian_files_are_called_so(void)
+{
+	struct gout o;
+
+	gout_init(&o);
+	o.big = true;
+	gout_str(&o, "general.architecture", "m");
+	refused(open_out(&o), CL_ENOTSUP, "a big-endian file");
+}
+
+static void
+other_files_are_refused(void)
+{
+
+	refused(open_bytes("", 0), CL_EFORMAT, "4 bytes are needed");
+	refused(open_bytes("GGU", 3), CL_EFORMAT, "4 bytes are needed");
+	refused(open_bytes("\177ELF\2\1\1\0", 8), CL_EFORMAT,
+	    "not a GGUF file");
+	refused(open_bytes("GGUF\3\0\0\0\0\0\0", 11), CL_EFORMAT,
+	    "8 bytes are needed and 3 are left");
+}
+
+/* --- claims ---------------------------------------------------------------- */
+
+/* Little memory more than now, so that a claim believed would be felt. */
+static void
+little_memory(struct rlimit *old)
+{
+	struct rlimit r;
+
+	assert(getrlimit(RLIMIT_AS, old) == 0);
+	r = *old;
+	r.rlim_cur = LITTLE_MEMORY;
+	if (!SANITIZED)
+		assert(setrlimit(RLIMIT_AS, &r) == 0);
+}
+
+static void
+claims_of_counts_cost_nothing(void)
+{
+	static const uint64_t many[][2] = { { 0, UINT64_C(1) << 32 },
+	    { UINT64_C(1) << 60, 0 },
+	    { UINT64_C(1) << 63, UINT64_C(1) << 63 }, { 0, 1 }, { 1, 0 },
+	    { UINT64_MAX, 0 }, { 0, UINT64_MAX } };
+	struct rlimit old;
+	struct cl_buf b;
+	size_t i;
+
+	little_memory(&old);
+	for (i = 0; i < sizeof(many) / sizeof(many[0]); i++) {
+		put_start(&b, many[i][0], many[i][1]);
+		refused(open_buf(&b), CL_EFORMAT,
+		    "are claimed; the 0 bytes left cannot hold more than 0");
+	}
+	assert(setrlimit(RLIMIT_AS, &old) == 0);
+}
+
+static void
+claims_of_lengths_cost_nothing(void)
+{
+	static const uint64_t lengths[] = { UINT64_C(0xffffffffffff),
+	    (UINT64_C(1) << 32) + 4, UINT64_MAX, UINT64_MAX - 7, 100 };
+	struct rlimit old;
+	struct cl_buf b;
+	size_t i;
+
+	little_memory(&old);
+	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		put_start(&b, 0, 1);		/* of a key's name */
+		cl_buf_u64(&b, lengths[i]);
+		cl_buf_bytes(&b, "keykeykey", 9);
+		refused(open_buf(&b), CL_EFORMAT, "bytes are needed and 9 are "
+		    "left");
+		put_start(&b, 0, 1);		/* of a string */
+		cl_buf_u64(&b, 1);
+		cl_buf_u8(&b, 'k');
+		cl_buf_u32(&b, GOUT_STR);
+		cl_buf_u64(&b, lengths[i]);
+		refused(open_buf(&b), CL_EFORMAT, "bytes are needed and 0 are "
+		    "left");
+		put_start(&b, 0, 1);		/* of an array of strings */
+		cl_buf_u64(&b, 1);
+		cl_buf_u8(&b, 'k');
+		cl_buf_u32(&b, GOUT_ARR);
+		cl_buf_u32(&b, GOUT_STR);
+		cl_buf_u64(&b, lengths[i]);
+		refused(open_buf(&b), CL_EFORMAT, "bytes are needed and 0 are "
+		    "left");
+		put_start(&b, 0, 1);		/* of an array of numbers */
+		cl_buf_u64(&b, 1);
+		cl_buf_u8(&b, 'k');
+		cl_buf_u32(&b, GOUT_ARR);
+		cl_buf_u32(&b, GOUT_U64);
+		cl_buf_u64(&b, lengths[i]);
+		refused(open_buf(&b), CL_EFORMAT, "bytes are needed and 0 are "
+		    "left");
+	}
+	assert(setrlimit(RLIMIT_AS, &old) == 0);
+}
+
+static void
+large_vocabularies_are_stepped_over(void)
+{
+	uint32_t per_layer[128], got[128], i;
+	struct gout o;
+	struct cl_gguf *g;
+	char word[16];
+
+	gout_init(&o);
+	gout_arr(&o, "tokenizer.ggml.tokens", GOUT_STR, 200000);
+	for (i = 0; i < 200000; i++) {
+		(void)snprintf(word, sizeof(word), "token%u", i);
+		gout_put_str(&o, &o.kv, word, strlen(word));
+	}
+	gout_arr(&o, "tokenizer.ggml.merges", GOUT_STR, 400000);
+	for (i = 0; i < 400000; i++)
+		gout_put_str(&o, &o.kv, word, i % sizeof(word));
+	for (i = 0; i < 128; i++)
+		per_layer[i] = i * 3;
+	gout_arr_u32(&o, "m.layers", GOUT_I32, per_layer, 128);
+	g = open_out(&o);
+	assert(g != NULL);
+	assert(cl_gguf_layers(g, "m.layers", 0, got, 128, &err) == CL_OK);
+	assert(memcmp(got, per_layer, sizeof(got)) == 0);
+	cl_gguf_close(g);
+}
+
+static void
+alignment_is_a_power_of_two(void)
+{
+	static const struct {
+		uint32_t align;
+		bool good;
+	} cases[] = { { 0, false }, { 3, false }, { 48, false },
+	    { UINT32_MAX, false }, { 1u << 25, false }, { 1u << 31, false },
+	    { 1, true }, { 8, true }, { 32, true }, { 4096, true } };
+	struct gout o;
+	size_t i;
+	int tensors;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		for (tensors = 0; tensors < 2; tensors++) {
+			gout_init(&o);
+			if (cases[i].good)
+				o.align = cases[i].align;
+			gout_u32(&o, "general.alignment", cases[i].align);
+			if (tensors > 0)
+				(void)gout_tensor(&o, "t", GOUT_T_F32, 1, 8,
+				    1, 1);
+			if (cases[i].good)
+				accepted(open_out(&o));
+			else
+				refused(open_out(&o), CL_EFORMAT,
+				    "must be a power of two");
+		}
+	gout_init(&o);
+	gout_str(&o, "general.alignment", "32");
+	refused(open_out(&o), CL_EFORMAT, "not an integer");
+}
+
+static void
+arrays_nest_four_deep(void)
+{
+	struct cl_buf b;
+	int depth, i;
+
+	for (depth = 4; depth <= 5; depth++) {
+		put_start(&b, 0, 1);
+		cl_buf_u64(&b, 1);
+		cl_buf_u8(&b, 'k');
+		cl_buf_u32(&b, GOUT_ARR);
+		for (i = 1; i < depth; i++) {
+			cl_buf_u32(&b, GOUT_ARR);
+			cl_buf_u64(&b, 1);
+		}
+		cl_buf_u32(&b, GOUT_U8);
+		cl_buf_u64(&b, 1);
+		cl_buf_u8(&b, 7);
+		if (depth == 4)
+			accepted(open_buf(&b));
+		else
+			refused(open_buf(&b), CL_ENOTSUP, "4 deep");
+	}
+}
+
+static void
+unknown_value_types_are_refused(void)
+{
+	struct cl_buf b;
+
+	put_start(&b, 0, 1);
+	cl_buf_u64(&b, 1);
+	cl_buf_u8(&b, 'k');
+	cl_buf_u32(&b, 13);
+	refused(open_buf(&b), CL_ENOTSUP, "value of unknown type 13");
+	put_start(&b, 0, 1);
+	cl_buf_u64(&b, 1);
+	cl_buf_u8(&b, 'k');
+	cl_buf_u32(&b, GOUT_ARR);
+	cl_buf_u32(&b, 99);
+	cl_buf_u64(&b, 0);
+	refused(open_buf(&b), CL_ENOTSUP, "array of unknown type 99");
+}
+
+/* --- names ----------------------------------------------------------------- */
+
+static struct cl_gguf *
+open_with_name(size_t n, bool nul)
+{
+	struct cl_buf b;
+	size_t i;
+
+	put_start(&b, 1, 0);
+	cl_buf_u64(&b, n);
+	for (i = 0; i < n; i++)
+		cl_buf_u8(&b, nul && i == 1 ? 0 : 'n');
+	cl_buf_u32(&b, 1);
+	cl_buf_u64(&b, 8);
+	cl_buf_u32(&b, GOUT_T_F32);
+	cl_buf_u64(&b, 0);
+	while (b.n % 32 != 0)
+		cl_buf_u8(&b, 0);
+	for (i = 0; i < 32; i++)
+		cl_buf_u8(&b, 0);
+	return (open_buf(&b));
+}
+
+static void
+names_have_lengths(void)
+{
+	struct cl_buf b;
+
+	refused(open_with_name(0, false), CL_EFORMAT, "a name of 0 bytes");
+	accepted(open_with_name(1, false));
+	accepted(open_with_name(63, false));
+	accepted(open_with_name(64, false));
+	accepted(open_with_name(300, false));
+	accepted(open_with_name(1024, false));
+	refused(open_with_name(1025, false), CL_EFORMAT,
+	    "a name of 1025 bytes; 1 to 1024");
+	refused(open_with_name(5, true), CL_EFORMAT, "a NUL in its name");
+	put_start(&b, 0, 1);
+	cl_buf_u64(&b, 0);
+	cl_buf_u32(&b, GOUT_U8);
+	cl_buf_u8(&b, 1);
+	refused(open_buf(&b), CL_EFORMAT, "key 0 at byte 24: a name of 0");
+}
+
+static void
+doubled_names_are_refused_with_both_places(void)
+{
+	struct gout o;
+
+	gout_init(&o);
+	gout_u32(&o, "m.expert_count", 8);
+	gout_u32(&o, "m.other", 8);
+	gout_u32(&o, "m.expert_count", 16);
+	refused(open_out(&o), CL_EFORMAT,
+	    "the key m.expert_count stands at byte 24 and again at byte 77");
+	gout_init(&o);
+	(void)gout_tensor(&o, "blk.0.x", GOUT_T_F32, 1, 8, 1, 1);
+	(void)gout_tensor(&o, "blk.1.x", GOUT_T_F32, 1, 8, 1, 1);
+	(void)gout_tensor(&o, "blk.0.x", GOUT_T_F32, 1, 8, 1, 1);
+	refused(open_out(&o), CL_EFORMAT,
+	    "the tensor blk.0.x stands at byte 24 and again at byte 102");
+}
+
+static void
+many_tensors_are_no_trouble(void)
+{
+	struct gout o;
+	struct cl_gguf *g;
+	char name[32];
+	uint32_t i;
+
+	gout_init(&o);
+	for (i = 0; i < 100000; i++) {
+		(void)snprintf(name, sizeof(name), "blk.%u.t", i);
+		(void)gout_tensor(&o, name, GOUT_T_F32, 1, 1, 1, 1);
+	}
+	g = open_out(&o);
+	assert(g != NULL && cl_gguf_ntensors(g) == 100000);
+	assert(cl_gguf_find(g, "blk.99999.t")->off ==
+	    cl_gguf_data(g) + 99999 * 32);
+	cl_gguf_close(g);
+}
+
+static void
+names_are_harmless_in_messages(void)
+{
+	struct gout o;
+
+	gout_init(&o);
+	(void)gout_tensor(&o, "a\033[2J\n\xff", GOUT_T_F32, 1, 8, 1, 1);
+	(void)gout_tensor(&o, "a\033[2J\n\xff", GOUT_T_F32, 1, 8, 1, 1);
+	refused(open_out(&o), CL_EFORMAT, "the tensor a?[2J?? stands");
+}
+
+/* --- shapes and places ----------------------------------------------------- */
+
+static void
+products_do_not_wrap(void)
+{
+	struct gout_tensor *t;
+	struct gout o;
+
+	gout_init(&o);
+	t = gout_tensor(&o, "blk.0.ffn_gate_exps.weight", GOUT_T_F32, 3, 8, 8,
+	    1);
+	t->ne[0] = UINT64_C(1) << 42;
+	t->ne[1] = UINT64_C(1) << 22;
+	refused(open_out(&o), CL_EFORMAT, "blk.0.ffn_gate_exps.weight "
+	    "[4398046511104 x 4194304 x 1] is larger than 64 bits can say");
+	gout_init(&o);				/* elements fit, bytes do not */
+	gout_tensor(&o, "t", GOUT_T_F32, 1, 8, 1, 1)->ne[0] =
+	    UINT64_C(1) << 62;
+	refused(open_out(&o), CL_EFORMAT, "is larger than 64 bits can say");
+	gout_init(&o);				/* of a type not known */
+	t = gout_tensor(&o, "t", 200, 2, 8, 8, 1);
+	t->ne[0] = t->ne[1] = UINT64_C(1) << 33;
+	refused(open_out(&o), CL_EFORMAT, "is larger than 64 bits can say");
+}
+
+static void
+sums_do_not_wrap(void)
+{
+	struct gout o;
+	int i;
+	char name[8];
+
+	gout_init(&o);
+	for (i = 0; i < 5; i++) {
+		(void)snprintf(name, sizeof(name), "t%d", i);
+		gout_tensor(&o, name, GOUT_T_F32, 1, 8, 1, 1)->ne[0] =
+		    UINT64_C(1) << 60;
+		o.t[i].off = (uint64_t)i << 62;
+	}
+	refused(open_out(&o), CL_EFORMAT, "the tensor t0 [1152921504606846976]"
+	    " needs a file of");
+	gout_init(&o);
+	gout_tensor(&o, "t", GOUT_T_F32, 1, 8, 1, 1)->off = UINT64_MAX - 31;
+	refused(open_out(&o), CL_EFORMAT, "beyond what 64 bits can say");
+	gout_init(&o);
+	gout_tensor(&o, "t", GOUT_T_F32, 1, 8, 1, 1)->off =
+	    UINT64_C(1) << 63;
+	refused(open_out(&o), CL_EFORMAT, "needs a file of");
+}
+
+static void
+dimensions_are_at_most_four(void)
+{
+	struct gout_tensor *t;
+	struct gout o;
+	uint32_t d;
+
+	for (d = 0; d <= 5; d++) {
+		gout_init(&o);
+		t = gout_tensor(&o, "t", GOUT_T_F32, d, 1, 1, 1);
+		t->ne[3] = t->ne[4] = 1;
+		if (d <= 4)
+			accepted(open_out(&o));
+		else
+			refused(open_out(&o), CL_EFORMAT,
+			    "5 dimensions, at most 4");
+	}
+	gout_init(&o);
+	gout_tensor(&o, "t", GOUT_T_F32, 1, 1, 1, 1)->ndims = 7;
+	refused(open_out(&o), CL_EFORMAT, "7 dimensions, at most 4");
+}
+
+static void
+tensors_without_weights_pass(void)
+{
+	struct gout o;
+	struct cl_gguf *g;
+
+	gout_init(&o);
+	(void)gout_tensor(&o, "a", GOUT_T_F32, 2, 8, 0, 1);
+	(void)gout_tensor(&o, "b", GOUT_T_Q8_0, 2, 0, 8, 1);
+	(void)gout_tensor(&o, "c", GOUT_T_F32, 1, 8, 1, 1);
+	g = open_out(&o);
+	assert(g != NULL && cl_gguf_find(g, "a")->nbytes == 0);
+	assert(cl_gguf_find(g, "b")->nbytes == 0);
+	assert(cl_gguf_find(g, "c")->nbytes == 32);
+	cl_gguf_close(g);
+}
+
+static void
+rows_are_whole_blocks(void)
+{
+	struct gout o;
+
+	gout_init(&o);
+	gout_tensor(&o, "t", GOUT_T_Q8_0, 1, 32, 1, 1)->ne[0] = 33;
+	refused(open_out(&o), CL_EFORMAT, "not whole q8_0 blocks of 32");
+}
+
+static void
+tensors_do_not_overlap(void)
+{
+	struct gout o;
+
+	gout_init(&o);
+	(void)gout_tensor(&o, "a", GOUT_T_F32, 1, 16, 1, 1);
+	gout_tensor(&o, "b", GOUT_T_F32, 1, 16, 1, 1)->off = 32;
+	refused(open_out(&o), CL_EFORMAT, "overlap");
+	gout_init(&o);
+	(void)gout_tensor(&o, "a", GOUT_T_F32, 1, 16, 1, 1);
+	gout_tensor(&o, "b", GOUT_T_F32, 1, 16, 1, 1)->off = 65;
+	refused(open_out(&o), CL_EFORMAT, "not a multiple of the alignment");
+}
+
+static void
+unknown_types_end_at_the_next_tensor(void)
+{
+	struct gout o;
+	struct cl_gguf *g;
+	const struct cl_gguf_tensor *t;
+
+	gout_init(&o);
+	(void)gout_tensor(&o, "a", 200, 1, 96, 1, 1);
+	(void)gout_tensor(&o, "b", GOUT_T_F32, 1, 8, 1, 1);
+	(void)gout_tensor(&o, "c", 200, 1, 64, 1, 1);
+	g = open_out(&o);
+	assert(g != NULL);
+	t = cl_gguf_find(g, "a");
+	assert(!t->known && t->type == 200 && t->nbytes == 96);
+	assert(cl_gguf_find(g, "b")->known);
+	assert(cl_gguf_find(g, "c")->nbytes == 64);
+	cl_gguf_close(g);
+}
+
+/* --- files ----------------------------------------------------------------- */
+
+static void
+a_cut_file_is_refused_at_every_byte(void)
+{
+	struct gout o;
+	struct cl_buf file;
+	size_t n, head;
+
+	put_sample(&o);
+	cl_buf_init(&file);
+	gout_head(&o, &file);
+	head = file.n;
+	for (n = 0; n < o.data; n++)
+		cl_buf_u8(&file, 0);
+	gout_free(&o);
+	for (n = 0; n < head; n++)
+		refused(open_bytes(file.p, n), CL_EFORMAT, "byte");
+	for (; n < head + 224 + 28; n++)	/* the end of the last tensor */
+		refused(open_bytes(file.p, n), CL_EFORMAT, "needs a file of");
+	accepted(open_bytes(file.p, n));	/* its padding may be missing */
+	accepted(open_bytes(file.p, file.n));
+	cl_buf_free(&file);
+}
+
+static void
+a_file_that_shrinks_is_noticed(void)
+{
+	struct gout o;
+	struct cl_gguf *g;
+	char path[64];
+	float v[7];
+
+	put_sample(&o);
+	(void)gout_write(&o, temp_path(path));
+	gout_free(&o);
+	memset(&err, 0, sizeof(err));
+	g = cl_gguf_open(path, &err);
+	assert(g != NULL);
+	assert(truncate(path, (off_t)cl_gguf_data(g) + 228) == 0);
+	assert(cl_gguf_read_f32(g, cl_gguf_find(g, "a"), v, 7, &err) ==
+	    CL_ECUT);
+	assert(strstr(err.msg, "when it was opened") != NULL);
+	cl_gguf_close(g);
+	(void)unlink(path);
+}
+
+static struct cl_gguf *
+open_path(const char *path)
+{
+
+	memset(&err, 0, sizeof(err));
+	return (cl_gguf_open(path, &err));
+}
+
+static void
+links_are_followed_and_what_is_no_file_refused(void)
+{
+	char path[64], dir[64], blob[96], link_path[96];
+	struct gout o;
+
+	(void)snprintf(dir, sizeof(dir), "%s", temp_path(path));
+	(void)unlink(dir);
+	assert(mkdir(dir, 0700) == 0);
+	(void)snprintf(blob, sizeof(blob), "%s/blob", dir);
+	(void)snprintf(link_path, sizeof(link_path), "%s/m.gguf", dir);
+	put_sample(&o);
+	(void)gout_write(&o, blob);
+	gout_free(&o);
+	assert(symlink("blob", link_path) == 0);
+	accepted(open_path(link_path));
+	assert(unlink(blob) == 0);
+	refused(open_path(link_path), CL_EIO, "m.gguf: cannot open: ");
+	assert(symlink("m.gguf", blob) == 0);	/* a loop */
+	refused(open_path(link_path), CL_EIO, "m.gguf: cannot open: ");
+	assert(unlink(blob) == 0 && unlink(link_path) == 0);
+	assert(mkfifo(link_path, 0600) == 0);
+	refused(open_path(link_path), CL_EINVAL, "not a regular file");
+	assert(unlink(link_path) == 0);
+	refused(open_path(dir), CL_EINVAL, "not a regular file");
+	assert(rmdir(dir) == 0);
+}
+
+static const struct unit units[] = {
+	{ "types have the block sizes of ggml", types_are_those_of_ggml },
+	{ "retired types are refused by number",
+	    retired_types_are_refused_by_number },
+	{ "keys have the type they are asked for, or are refused",
+	    keys_are_typed },
+	{ "a key for layers is a scalar or an array of their number",
+	    layers_take_scalars_and_arrays },
+	{ "tensors are found where they lie", tensors_are_placed },
+	{ "the head is hashed up to the data",
+	    the_head_is_hashed_up_to_the_data },
+	{ "f32, f16 and bf16 are read as floats, others refused",
+	    weights_of_three_types_are_floats },
+	{ "versions 2 and 3 are read, others refused by number",
+	    versions_2_and_3_are_read },
+	{ "a big-endian file is called so", big_endian_files_are_called_so },
+	{ "a file that is no GGUF is refused", other_files_are_refused },
+	{ "counts that cannot be are refused before they cost memory",
+	    claims_of_counts_cost_nothing },
+	{ "lengths that cannot be are refused before they cost memory",
+	    claims_of_lengths_cost_nothing },
+	{ "what stands behind a large vocabulary arrives whole",
+	    large_vocabularies_are_stepped_over },
+	{ "an alignment that is no power of two is refused",
+	    alignment_is_a_power_of_two },
+	{ "arrays nest four deep and no deeper", arrays_nest_four_deep },
+	{ "values of unknown type are refused by number",
+	    unknown_value_types_are_refused },
+	{ "names have 1 to 1024 bytes", names_have_lengths },
+	{ "doubled names are refused with both places",
+	    doubled_names_are_refused_with_both_places },
+	{ "a hundred thousand tensors are found by name",
+	    many_tensors_are_no_trouble },
+	{ "names are harmless in messages", names_are_harmless_in_messages },
+	{ "a shape whose product wraps is refused", products_do_not_wrap },
+	{ "a place whose sum wraps is refused", sums_do_not_wrap },
+	{ "dimensions are at most four", dimensions_are_at_most_four },
+	{ "a tensor without weights passes", tensors_without_weights_pass },
+	{ "rows that are not whole blocks are refused",
+	    rows_are_whole_blocks },
+	{ "tensors that overlap or are out of step are refused",
+	    tensors_do_not_overlap },
+	{ "a tensor of unknown type ends where the next begins",
+	    unknown_types_end_at_the_next_tensor },
+	{ "a file cut at any byte is refused",
+	    a_cut_file_is_refused_at_every_byte },
+	{ "a file that shrinks while open is noticed",
+	    a_file_that_shrinks_is_noticed },
+	{ "links are followed, what is no file is refused",
+	    links_are_followed_and_what_is_no_file_refused },
+};
+
+UNIT_MAIN(units)
