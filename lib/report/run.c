@@ -1,0 +1,289 @@
+/*
+ * Gathers the records of one run.  Rows are kept as packed as they come: a
+ * bit per column and the values that are there, as words of one pool, so that
+ * a stream of empty rows cannot grow into much more than itself.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cl/err.h"
+#include "cl/run.h"
+#include "cl/stats_read.h"
+#include "cl/vec.h"
+
+#define WORD	64			/* bits of a pool word */
+
+static int
+copy_conds(struct cl_stats_conds *to, const struct cl_stats_conds *from,
+    struct cl_err *err)
+{
+	const struct cl_stats_cond *c;
+	size_t i;
+	int status = CL_OK;
+
+	for (i = 0; i < from->n && status == CL_OK; i++) {
+		c = &from->cond[i];
+		switch (c->type) {
+		case CL_STATS_NONE:
+			status = cl_stats_set_none(to, c->name, err);
+			break;
+		case CL_STATS_U64:
+			status = cl_stats_set_u64(to, c->name, c->u, err);
+			break;
+		case CL_STATS_F64:
+			status = cl_stats_set_f64(to, c->name, c->f, err);
+			break;
+		case CL_STATS_STR:
+			status = cl_stats_set_str(to, c->name, c->s, err);
+			break;
+		case CL_STATS_HASH:
+			status = cl_stats_set_hash(to, c->name, c->u, err);
+			break;
+		case CL_STATS_BOOL:
+			status = cl_stats_set_bool(to, c->name, c->u != 0,
+			    err);
+			break;
+		}
+	}
+	return (status);
+}
+
+static int
+copy_columns(struct cl_stats_columns *to, const struct cl_stats_columns *from,
+    struct cl_err *err)
+{
+	size_t i;
+	int status = CL_OK;
+
+	to->kind = from->kind;
+	for (i = 0; i < from->n && status == CL_OK; i++)
+		status = cl_stats_add_column(to, from->column[i].type,
+		    from->column[i].name, strlen(from->column[i].name), err);
+	return (status);
+}
+
+static size_t
+nwords(const struct cl_run *run, enum cl_stats_kind kind)
+{
+
+	return ((run->columns[kind].n + WORD - 1) / WORD);
+}
+
+static int
+add_row(struct cl_run *run, const struct cl_stats_row *row,
+    struct cl_err *err)
+{
+	struct cl_run_rows *rows = &run->rows[row->kind][row->scope];
+	const struct cl_stats_column *column = run->columns[row->kind].column;
+	size_t n = nwords(run, row->kind), i;
+	uint64_t *words, *v;
+
+	if (cl_vec_grow(&run->pool, &run->pool_cap, run->npool + n + row->n +
+	    1, sizeof(*run->pool), err) != CL_OK ||
+	    cl_vec_grow(&rows->row, &rows->cap, rows->n + 1,
+	    sizeof(*rows->row), err) != CL_OK)
+		return (CL_ENOMEM);
+	words = run->pool + run->npool;
+	v = words + n;
+	for (i = 0; i < row->n; i++) {
+		if (!row->value[i].there)
+			continue;
+		words[i / WORD] |= UINT64_C(1) << i % WORD;
+		rows->used[i / WORD] |= UINT64_C(1) << i % WORD;
+		if (column[i].type == CL_STATS_F64)
+			memcpy(v++, &row->value[i].f, sizeof(*v));
+		else
+			*v++ = row->value[i].u;
+	}
+	rows->row[rows->n++] = (struct cl_run_row){ row->index, row->tokens,
+	    run->npool };
+	run->npool = (size_t)(v - run->pool);
+	return (CL_OK);
+}
+
+int
+cl_run_next(struct cl_stats_reader *r, struct cl_run *run, struct cl_err *err)
+{
+	const struct cl_stats_rec *rec;
+	int status;
+
+	memset(run, 0, sizeof(*run));
+	while (!run->whole) {
+		if ((status = cl_stats_read(r, &rec, err)) != CL_OK)
+			return (status);
+		switch (rec->kind) {
+		case CL_STATS_REC_RUN:
+			run->begun = true;
+			status = copy_conds(&run->conds, rec->conds, err);
+			break;
+		case CL_STATS_REC_COLUMNS:
+			status = copy_columns(
+			    &run->columns[rec->columns->kind], rec->columns,
+			    err);
+			break;
+		case CL_STATS_REC_MACHINE:
+			status = copy_conds(&run->machine, rec->conds, err);
+			break;
+		case CL_STATS_REC_ROW:
+			status = add_row(run, rec->row, err);
+			break;
+		case CL_STATS_REC_TRAILER:
+			run->end = *rec->end;
+			run->whole = true;
+			break;
+		}
+		if (status != CL_OK)
+			return (status);
+	}
+	return (CL_OK);
+}
+
+const char *
+cl_run_end(const struct cl_run *run)
+{
+	static const char *const names[] = { NULL, "complete", "incomplete",
+	    "interrupted" };
+
+	return (run->whole ? names[run->end.end] : "cut");
+}
+
+static int
+by_index(const void *key, const void *row)
+{
+	uint32_t a = *(const uint32_t *)key;
+	uint32_t b = ((const struct cl_run_row *)row)->index;
+
+	return (a < b ? -1 : a > b);
+}
+
+const struct cl_run_row *
+cl_run_find(const struct cl_run *run, enum cl_stats_kind kind,
+    enum cl_stats_scope scope, uint32_t index)
+{
+	const struct cl_run_rows *rows = &run->rows[kind][scope];
+
+	if (rows->n == 0)
+		return (NULL);
+	return (bsearch(&index, rows->row, rows->n, sizeof(*rows->row),
+	    by_index));
+}
+
+static bool
+is_set(const uint64_t *words, size_t i)
+{
+
+	return ((words[i / WORD] >> i % WORD & 1) != 0);
+}
+
+struct cl_cell
+cl_run_cell(const struct cl_run *run, enum cl_stats_kind kind,
+    const struct cl_run_row *row, size_t column)
+{
+	struct cl_cell cell = { CL_STATS_NONE, 0, 0, NULL };
+	const uint64_t *words, *v;
+	size_t i;
+
+	if (row == NULL || column >= run->columns[kind].n)
+		return (cell);
+	words = run->pool + row->at;
+	if (!is_set(words, column))
+		return (cell);
+	v = words + nwords(run, kind);
+	for (i = 0; i < column; i++)
+		v += is_set(words, i);
+	cell.type = run->columns[kind].column[column].type;
+	if (cell.type == CL_STATS_F64)
+		memcpy(&cell.f, v, sizeof(cell.f));
+	else
+		cell.u = *v;
+	return (cell);
+}
+
+struct cl_cell
+cl_run_named(const struct cl_run *run, enum cl_stats_kind kind,
+    const struct cl_run_row *row, const char *column)
+{
+
+	return (cl_run_cell(run, kind, row,
+	    cl_stats_column(&run->columns[kind], column)));
+}
+
+bool
+cl_run_count(const struct cl_run *run, enum cl_stats_kind kind,
+    const struct cl_run_row *row, const char *column, uint64_t *v)
+{
+	struct cl_cell cell = cl_run_named(run, kind, row, column);
+
+	*v = cell.type == CL_STATS_U64 ? cell.u : 0;
+	return (cell.type == CL_STATS_U64);
+}
+
+bool
+cl_run_holds(const struct cl_run *run, enum cl_stats_kind kind,
+    enum cl_stats_scope scope, size_t column)
+{
+
+	return (is_set(run->rows[kind][scope].used, column));
+}
+
+struct cl_cell
+cl_run_cond(const struct cl_run *run, const char *name)
+{
+
+	return (cl_cell_cond(cl_stats_find(&run->conds, name)));
+}
+
+const char *
+cl_run_cond_text(const struct cl_run *run, const char *name,
+    const char *instead)
+{
+	const struct cl_stats_cond *c = cl_stats_find(&run->conds, name);
+
+	if (c == NULL || c->type != CL_STATS_STR || *c->s == '\0')
+		return (instead);
+	return (c->s);
+}
+
+const char *
+cl_run_place(char buf[32], enum cl_stats_scope scope, uint32_t index)
+{
+
+	switch (scope) {
+	case CL_STATS_RUN:
+		return ("run");
+	case CL_STATS_PHASE:
+		return (index == 0 ? "prefill" : "decode");
+	case CL_STATS_LAYER:
+	case CL_STATS_WINDOW:
+		break;
+	}
+	(void)snprintf(buf, 32, "%s %u",
+	    scope == CL_STATS_LAYER ? "layer" : "window", index);
+	return (buf);
+}
+
+bool
+cl_run_synthetic(const struct cl_run *run)
+{
+
+	return (strcmp(cl_run_cond_text(run, "origin", ""),
+	    "SYNTHETIC") == 0);
+}
+
+void
+cl_run_free(struct cl_run *run)
+{
+	size_t kind, scope;
+
+	cl_stats_conds_free(&run->conds);
+	cl_stats_conds_free(&run->machine);
+	for (kind = 0; kind <= CL_STATS_MEASURED; kind++) {
+		cl_stats_columns_free(&run->columns[kind]);
+		for (scope = 0; scope <= CL_STATS_WINDOW; scope++)
+			free(run->rows[kind][scope].row);
+	}
+	free(run->pool);
+	memset(run, 0, sizeof(*run));
+}
