@@ -1,0 +1,152 @@
+/*
+ * cl-report: what a replay counted and measured, for people and programs.
+ */
+
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cl/dst.h"
+#include "cl/err.h"
+#include "cl/render.h"
+#include "cl/run.h"
+#include "cl/src.h"
+#include "cl/stats_read.h"
+#include "fe.h"
+
+static const struct fe_command command = {
+	.name = "cl-report",
+	.synopsis = "[-ahV] [-f text|tsv|json] [stats ...]",
+	.help =
+"Report what cl-replay counted and measured.\n"
+"\n"
+"  -a, --all           show every row of long tables\n"
+"  -f, --format text|tsv|json\n"
+"                      for people, for awk, for programs (text)\n"
+"  -h, --help          show this\n"
+"  -V, --version       show the version\n"
+"\n"
+"Without a file, or with -, standard input is read.\n"
+"Exit status: 0 done, 2 trouble (an incomplete run is trouble).\n"
+};
+
+struct options {
+	unsigned	 form;
+	struct cl_render_options render;
+};
+
+static const struct option long_options[] = {
+	{ "all", no_argument, NULL, 'a' },
+	{ "format", required_argument, NULL, 'f' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 }
+};
+
+/* A file that is not there is told before anything is printed. */
+static void
+check_input(const char *path)
+{
+	struct cl_err err = { 0 };
+
+	if (strcmp(path, "-") != 0 && access(path, R_OK) == -1) {
+		cl_fail_errno(&err, "%s: cannot open", path);
+		fe_die(&err);
+	}
+}
+
+static void
+parse_args(struct options *o, int argc, char **argv)
+{
+	int c, i;
+
+	while ((c = getopt_long(argc, argv, "af:hV", long_options,
+	    NULL)) != -1) {
+		switch (c) {
+		case 'a':
+			o->render.all = true;
+			break;
+		case 'f':
+			o->form = fe_choice("--format", optarg,
+			    cl_render_forms);
+			break;
+		case 'h':
+			fe_help();
+		case 'V':
+			fe_version();
+		default:
+			fe_misuse("see %s --help", command.name);
+		}
+	}
+	for (i = optind; i < argc; i++)
+		check_input(argv[i]);
+	o->render.bold = o->form == 0 && fe_colour();
+}
+
+/* A run that is whole may still be one of an incomplete trace. */
+static int
+judge(const struct cl_run *run, const char *name)
+{
+
+	if (!run->whole || run->end.end == 1)
+		return (FE_DONE);
+	fe_warn("%s: a run is %s: %s", name, cl_run_end(run),
+	    run->end.end == 2 ? "its trace stopped before its end" :
+	    "the replay was stopped by a signal");
+	return (FE_TROUBLE);
+}
+
+/* Every run of one input; what is intact is printed before an error is. */
+static int
+report(struct cl_render *render, const char *path)
+{
+	struct cl_err err = { 0 };
+	struct cl_src *src = fe_input(path);
+	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+	struct cl_stats_reader *in;
+	struct cl_run run;
+	int got = CL_END, status = FE_DONE;
+
+	if ((in = cl_stats_reader_new(src, &err)) == NULL)
+		fe_die(&err);
+	do {
+		got = cl_run_next(in, &run, &err);
+		if (run.begun && cl_render_run(render, &run, got < 0 ? NULL :
+		    &err) < 0 && got == CL_OK)
+			got = err.code;
+		if (got == CL_OK && judge(&run, name) != FE_DONE)
+			status = FE_TROUBLE;
+		cl_run_free(&run);
+	} while (got == CL_OK);
+	cl_stats_reader_free(in);
+	if (got == CL_END)
+		return (status);
+	fe_warn("%s", err.msg);
+	return (FE_TROUBLE);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options o = { 0 };
+	struct cl_err err = { 0 };
+	struct cl_dst *out;
+	struct cl_render *render;
+	int i, status = FE_DONE;
+
+	fe_init(&command);
+	parse_args(&o, argc, argv);
+	out = fe_output(NULL, false, false);
+	if ((render = cl_render_new(o.form, out, &o.render, &err)) == NULL)
+		fe_die(&err);
+	if (optind == argc)
+		status = report(render, "-");
+	for (i = optind; i < argc; i++)
+		if (report(render, argv[i]) != FE_DONE)
+			status = FE_TROUBLE;
+	if (cl_render_end(render, &err) != CL_OK)
+		fe_die(&err);
+	cl_render_free(render);
+	return (fe_finish(out, status));
+}

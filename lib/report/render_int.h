@@ -1,0 +1,69 @@
+#ifndef RENDER_INT_H
+#define RENDER_INT_H
+
+/*
+ * What a form of report is: three steps on a state that all forms share.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cl/json.h"
+#include "cl/render.h"
+#include "cl/run.h"
+#include "cl/table.h"
+#include "cl/text.h"
+
+struct cl_render {
+	const struct render_form *form;
+	struct cl_dst	*dst;		/* borrowed */
+	struct cl_render_options options;
+	size_t		 nruns;		/* that were begun */
+	struct cl_json	 json;		/* json: the open document */
+	struct cl_table	 summary;	/* text: a line for each run */
+};
+
+struct render_form {
+	int	(*begin)(struct cl_render *, struct cl_err *);
+	int	(*run)(struct cl_render *, const struct cl_run *,
+		    struct cl_err *);
+	int	(*end)(struct cl_render *, struct cl_err *);
+};
+
+/* Text: one run being printed, and the parts of its report. */
+struct view {
+	struct cl_render *r;
+	struct cl_dst	*dst;
+	const struct cl_run *run;
+	const struct cl_run_row *all;	/* logical, whole run; or NULL */
+	const struct cl_run_row *met;	/* measured, whole run; or NULL */
+};
+
+int	cl_render_counters(const struct view *, struct cl_err *);
+int	cl_render_measured(const struct view *, struct cl_err *);
+int	cl_render_layers(const struct view *, struct cl_err *);
+int	cl_render_windows(const struct view *, struct cl_err *);
+
+/* A logical counter of a row, 0 where it has none. */
+uint64_t	cl_render_count(const struct view *,
+		    const struct cl_run_row *, const char *name);
+
+/* A measurement of the whole run; 0, and false, where it has none. */
+bool	cl_render_measure(const struct view *, const char *name, uint64_t *);
+
+/* The same as text, "-" where there is none. */
+const char	*cl_render_cell(char buf[32], const struct view *,
+		    const struct cl_run_row *, const char *name);
+const char	*cl_render_bytes(char buf[CL_TEXT_SIZE_MAX],
+		    const struct view *, enum cl_stats_kind,
+		    const struct cl_run_row *, const char *name);
+
+/* The first row of a table. */
+void	cl_render_heads(struct cl_table *, const char *const *heads,
+	    unsigned n);
+
+extern const struct render_form cl_render_text;
+extern const struct render_form cl_render_tsv;
+extern const struct render_form cl_render_json;
+
+#endif /* RENDER_INT_H */

@@ -1,0 +1,158 @@
+/*
+ * What was measured.  Speed, waiting and what the device really delivered
+ * stand together, since none of them can be told from a hit rate.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cl/dst.h"
+#include "cl/err.h"
+#include "cl/figure.h"
+#include "cl/run.h"
+#include "cl/text.h"
+#include "render_int.h"
+
+/* One measured time, with its share of the wall time. */
+static void
+add_time(struct cl_table *t, const struct view *v, const char *label,
+    const char *name, bool quiet, const char *remark)
+{
+	char b[CL_FIGURE_MAX], p[CL_FIGURE_MAX];
+	uint64_t ns, wall;
+
+	(void)cl_render_measure(v, "wall_ns", &wall);
+	if (!cl_render_measure(v, name, &ns) || (quiet && ns == 0))
+		return;
+	cl_table_add(t, "%s", label);
+	cl_table_add(t, "%s", cl_figure_ns(b, ns));
+	if (remark == NULL)
+		cl_table_add(t, "%s of the wall time", cl_figure_percent(p,
+		    ns, wall));
+	else
+		cl_table_add(t, "%s", remark);
+}
+
+/* What really came from the device, beside what was asked for. */
+static void
+add_device(struct cl_table *t, const struct view *v)
+{
+	char b[CL_TEXT_SIZE_MAX], p[CL_FIGURE_MAX];
+	uint64_t asked = cl_render_count(v, v->all, "demand_bytes") +
+	    cl_render_count(v, v->all, "prefetch_bytes") +
+	    cl_render_count(v, v->all, "dense_bytes");
+	uint64_t got;
+
+	if (!cl_render_measure(v, "device_bytes", &got))
+		return;
+	cl_table_add(t, "from the device");
+	cl_table_add(t, "%s", cl_text_bytes(b, got));
+	cl_table_add(t, "%s of %s asked for", cl_figure_percent(p, got,
+	    asked), cl_text_bytes(b, asked));
+	if (got >= asked - asked / 10 && got <= asked + asked / 10)
+		return;
+	cl_table_add(t, "%s", "");
+	cl_table_add(t, "%s", "");
+	cl_table_add(t, got < asked ? "the page cache served the rest" :
+	    "more was read than was asked for");
+}
+
+static void
+add_memory(struct cl_table *t, const struct view *v)
+{
+	char peak[CL_TEXT_SIZE_MAX], b[CL_TEXT_SIZE_MAX];
+	char start[CL_TEXT_SIZE_MAX];
+	uint64_t n, before, predicted;
+
+	if (!cl_render_measure(v, "rss_peak", &n) || n == 0)
+		return;
+	(void)cl_render_measure(v, "rss_start", &before);
+	(void)cl_render_measure(v, "rss_predicted", &predicted);
+	cl_table_add(t, "peak memory");
+	cl_table_add(t, "%s", cl_text_bytes(peak, n));
+	cl_table_add(t, "%s at the start%s%s", cl_text_bytes(start, before),
+	    predicted > 0 ? "; predicted " : "",
+	    predicted > 0 ? cl_text_bytes(b, predicted) : "");
+}
+
+static void
+add_count(struct cl_table *t, const struct view *v, const char *label,
+    const char *name, bool quiet)
+{
+	char b[32];
+	uint64_t n;
+
+	if (!cl_render_measure(v, name, &n) || (quiet && n == 0))
+		return;
+	cl_table_add(t, "%s", label);
+	cl_table_add(t, "%s", cl_text_count(b, n));
+	cl_table_fill(t);
+}
+
+/* Measurements that this file does not know. */
+static void
+add_unknown(struct cl_table *t, const struct view *v)
+{
+	static const char *const names[] = { "device_bytes", "read_ns",
+	    "io_wait_ns", "dense_wait_ns", "compute_ns", "input_wait_ns",
+	    "wall_ns", "prefetch_late", "major_faults", "rss_start",
+	    "rss_peak", "rss_predicted" };
+	const struct cl_stats_columns *columns =
+	    &v->run->columns[CL_STATS_MEASURED];
+	struct cl_cell cell;
+	char b[64];
+	size_t i, k, n = sizeof(names) / sizeof(names[0]);
+
+	for (i = 0; i < columns->n; i++) {
+		for (k = 0; k < n; k++)
+			if (strcmp(names[k], columns->column[i].name) == 0)
+				break;
+		cell = cl_run_cell(v->run, CL_STATS_MEASURED, v->met, i);
+		if (k < n || cl_cell_zero(&cell))
+			continue;
+		cl_table_add(t, "%s", columns->column[i].name);
+		cl_table_add(t, "%s", cl_cell_text(&cell, b, sizeof(b)));
+		cl_table_fill(t);
+	}
+}
+
+int
+cl_render_measured(const struct view *v, struct cl_err *err)
+{
+	static const char live[] = "the trace came late; no part of the wall "
+	    "time";
+	char b[CL_FIGURE_MAX];
+	struct cl_table t;
+	uint64_t wall, tokens = cl_render_count(v, v->all, "tokens"), input;
+
+	if (v->met == NULL) {
+		cl_dst_printf(v->dst, "\nnothing measured: no expert was "
+		    "read\n");
+		return (CL_OK);
+	}
+	(void)cl_render_measure(v, "wall_ns", &wall);
+	cl_table_init(&t, 3, 1 | 4);
+	cl_table_add(&t, "measured");
+	cl_table_fill(&t);
+	cl_table_add(&t, "tokens a second");
+	cl_table_add(&t, "%s", cl_figure_rate(b, tokens, wall));
+	cl_table_add(&t, "measured tokens / wall time");
+	add_time(&t, v, "wall time", "wall_ns", false, "");
+	add_time(&t, v, "waited for reads", "io_wait_ns", false, NULL);
+	add_time(&t, v, "  for dense", "dense_wait_ns", true, NULL);
+	add_time(&t, v, "computed", "compute_ns", true, NULL);
+	add_time(&t, v, "reading", "read_ns", false, "summed over workers");
+	add_device(&t, v);
+	add_count(&t, v, "late prefetches", "prefetch_late", true);
+	add_time(&t, v, "waited for input", "input_wait_ns", true, live);
+	add_count(&t, v, "major faults", "major_faults", false);
+	add_memory(&t, v);
+	add_unknown(&t, v);
+	cl_dst_printf(v->dst, "\n");
+	if (cl_table_print(&t, v->dst, 0, v->r->options.bold, err) != CL_OK)
+		return (CL_ENOMEM);
+	if (cl_render_measure(v, "input_wait_ns", &input) && input > wall / 10)
+		cl_dst_printf(v->dst, "recorder and replay ran at the same "
+		    "time and shared processor and page cache\n");
+	return (CL_OK);
+}

@@ -1,0 +1,396 @@
+/*
+ * Runs for people, in 80 columns: first what was replayed and under which
+ * conditions, then what was counted, prefill and decode apart, then what was
+ * measured, then layers and windows, and a line for each run at the end.  No
+ * condition and no counter is left out because this file does not know it.
+ */
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cl/dst.h"
+#include "cl/err.h"
+#include "cl/figure.h"
+#include "cl/run.h"
+#include "cl/text.h"
+#include "render_int.h"
+
+#define LABEL	10			/* columns before the text of a line */
+
+/* Conditions that have a line of their own, and so are no options. */
+static const char *const told[] = { "contract", "origin", "origin_text",
+    "trace", "member", "model", "architecture", "model_fingerprint", "policy",
+    "partition", "cache_bytes", "cache_experts", "budget", "stride_bytes",
+    "experts", "expert_bytes", "demand_experts", "demand_bytes", "prefill",
+    "warmup", "tokens", "window" };
+
+static void	say(const struct view *, const char *label, const char *, ...)
+		    __attribute__((format(printf, 3, 4)));
+
+static void
+say(const struct view *v, const char *label, const char *fmt, ...)
+{
+	char text[2048];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	cl_table_wrap(v->dst, label, LABEL, text);
+}
+
+static const char *
+bold(const struct view *v)
+{
+
+	return (v->r->options.bold ? "\033[1m" : "");
+}
+
+static const char *
+plain(const struct view *v)
+{
+
+	return (v->r->options.bold ? "\033[0m" : "");
+}
+
+uint64_t
+cl_render_count(const struct view *v, const struct cl_run_row *row,
+    const char *name)
+{
+	uint64_t n;
+
+	(void)cl_run_count(v->run, CL_STATS_LOGICAL, row, name, &n);
+	return (n);
+}
+
+bool
+cl_render_measure(const struct view *v, const char *name, uint64_t *n)
+{
+
+	return (cl_run_count(v->run, CL_STATS_MEASURED, v->met, name, n));
+}
+
+const char *
+cl_render_cell(char buf[32], const struct view *v, const struct cl_run_row *row,
+    const char *name)
+{
+	struct cl_cell cell = cl_run_named(v->run, CL_STATS_LOGICAL, row,
+	    name);
+
+	return (cl_cell_text(&cell, buf, 32));
+}
+
+const char *
+cl_render_bytes(char buf[CL_TEXT_SIZE_MAX], const struct view *v,
+    enum cl_stats_kind kind, const struct cl_run_row *row, const char *name)
+{
+	uint64_t n;
+
+	return (cl_run_count(v->run, kind, row, name, &n) ?
+	    cl_text_bytes(buf, n) : "-");
+}
+
+/* Names are heads of columns, so that a table says what it holds. */
+void
+cl_render_heads(struct cl_table *t, const char *const *heads, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		cl_table_add(t, "%s", heads[i]);
+}
+
+/* A condition that is a number; 0, and false, where it is none. */
+static bool
+number(const struct view *v, const char *name, uint64_t *n)
+{
+	struct cl_cell cell = cl_run_cond(v->run, name);
+
+	*n = cell.type == CL_STATS_U64 ? cell.u : 0;
+	return (cell.type == CL_STATS_U64);
+}
+
+/* "18.0 MiB", or "unknown bytes". */
+static const char *
+bytes(char buf[CL_TEXT_SIZE_MAX], bool known, uint64_t n)
+{
+
+	return (known ? cl_text_bytes(buf, n) : "unknown bytes");
+}
+
+/*
+ * What must be seen before anything else is believed, above and below.
+ */
+static void
+mark(const struct view *v)
+{
+	const char *what = "";
+
+	if (v->run->whole && v->run->end.end == 1)
+		return;
+	if (!v->run->whole)
+		what = "INCOMPLETE: the stat stream stops inside this run; "
+		    "what follows its last record is missing";
+	else if (v->run->end.end == 2)
+		what = "INCOMPLETE: the trace stopped before its end; the "
+		    "run counts what came of it";
+	else
+		what = "INTERRUPTED: the replay was stopped by a signal; the "
+		    "run counts what was done";
+	cl_dst_printf(v->dst, "%s*** %s%s\n", bold(v), what, plain(v));
+}
+
+static void
+heading(const struct view *v)
+{
+	char name[256];
+	const char *trace = cl_run_cond_text(v->run, "trace", "a trace");
+	const char *policy = cl_run_cond_text(v->run, "policy", "");
+	const char *kind = cl_run_synthetic(v->run) ? "SYNTHETIC " : "";
+	struct cl_cell slots = cl_run_cond(v->run, "cache_experts");
+	char count[40];
+
+	if (v->r->nruns > 1)
+		cl_dst_printf(v->dst, "\n");
+	cl_dst_printf(v->dst, "%srun %zu: %s%s, ", bold(v), v->r->nruns,
+	    kind, cl_text_vis(name, sizeof(name), trace, strlen(trace)));
+	cl_dst_printf(v->dst, "%s, %s experts cached%s\n",
+	    cl_text_vis(name, sizeof(name), policy, strlen(policy)),
+	    cl_cell_text(&slots, count, sizeof(count)), plain(v));
+	mark(v);
+	cl_dst_printf(v->dst, "\n");
+}
+
+static void
+origin(const struct view *v)
+{
+	const char *text = cl_run_cond_text(v->run, "origin_text", "");
+	struct cl_cell print = cl_run_cond(v->run, "model_fingerprint");
+	char hash[24];
+	uint64_t member;
+
+	(void)number(v, "member", &member);
+	say(v, "trace", "%.900s%s%.0llu, %.20s%s%.1000s",
+	    cl_run_cond_text(v->run, "trace", "unknown"),
+	    member > 1 ? ", its number " : "",
+	    (unsigned long long)(member > 1 ? member : 0),
+	    cl_run_cond_text(v->run, "origin", "origin unknown"),
+	    *text == '\0' ? "" : ": ", text);
+	say(v, "model", "%.900s, architecture %.100s, fingerprint %s",
+	    cl_run_cond_text(v->run, "model", "unnamed"),
+	    cl_run_cond_text(v->run, "architecture", "unknown"),
+	    print.type == CL_STATS_NONE ? "unknown" :
+	    cl_cell_text(&print, hash, sizeof(hash)));
+}
+
+static void
+rules(const struct view *v)
+{
+	char warm[32], most[32], limit[64] = "all of the trace";
+	uint64_t warmup, tokens;
+
+	if (number(v, "tokens", &tokens))
+		(void)snprintf(limit, sizeof(limit), "at most %s tokens",
+		    cl_text_count(most, tokens));
+	say(v, "replay", "contract %.40s, policy %.40s, partition %.40s, "
+	    "prefill by %.40s",
+	    cl_run_cond_text(v->run, "contract", "unknown"),
+	    cl_run_cond_text(v->run, "policy", "unknown"),
+	    cl_run_cond_text(v->run, "partition", "unknown"),
+	    cl_run_cond_text(v->run, "prefill", "unknown"));
+	if (number(v, "warmup", &warmup) && warmup > 0)
+		say(v, "", "warm-up of %s tokens not counted; then %s",
+		    cl_text_count(warm, warmup), limit);
+	else
+		say(v, "", "no warm-up; %s", limit);
+}
+
+/* What slots of one size leave empty, since experts differ in size. */
+static void
+stride(const struct view *v)
+{
+	char b[CL_TEXT_SIZE_MAX], p[CL_FIGURE_MAX];
+	uint64_t each, n, all, slots, spare;
+
+	if (!number(v, "stride_bytes", &each) || !number(v, "experts", &n) ||
+	    !number(v, "expert_bytes", &all) || n == 0 || each <= all / n ||
+	    !number(v, "cache_experts", &slots))
+		return;
+	spare = each - all / n;
+	say(v, "", "slots of %s, %s of one empty on average",
+	    cl_text_bytes(b, each), cl_figure_percent(p, spare, each));
+}
+
+static void
+budget(const struct view *v)
+{
+	char b[CL_TEXT_SIZE_MAX], exact[32], n[32], of[32], share[64];
+	uint64_t slots, all, size;
+	bool known = number(v, "cache_bytes", &size);
+
+	(void)number(v, "cache_experts", &slots);
+	(void)number(v, "experts", &all);
+	say(v, "cache", "%.60s: %s of %s experts (%s), %s%s%s%s",
+	    cl_run_cond_text(v->run, "budget", "unknown budget"),
+	    cl_text_count(n, slots), cl_text_count(of, all),
+	    cl_figure_percent(share, slots, all), bytes(b, known, size),
+	    known ? " = " : "", known ? cl_text_count(exact, size) : "",
+	    known ? " bytes" : "");
+	stride(v);
+}
+
+/*
+ * Demand per token, and the cliff: below it a cache that evicts the least
+ * recent has lost each expert before its layer comes round again.
+ */
+static void
+demand(const struct view *v)
+{
+	char b[CL_TEXT_SIZE_MAX], least[CL_TEXT_SIZE_MAX], n[32], exact[32];
+	uint64_t k, size, slots, each, all;
+	bool known = number(v, "demand_bytes", &size);
+	bool sized = number(v, "stride_bytes", &each);
+
+	if (!number(v, "demand_experts", &k))
+		return;
+	say(v, "demand", "%s experts a token, %s%s%s%s", cl_text_count(n, k),
+	    bytes(b, known, size), known ? " = " : "",
+	    known ? cl_text_count(exact, size) : "", known ? " bytes" : "");
+	if (!number(v, "cache_experts", &slots) || slots >= k)
+		return;
+	(void)number(v, "experts", &all);
+	sized = sized && (k == 0 || each <= UINT64_MAX / k);
+	say(v, "", "BELOW DEMAND: the cache holds less than one token uses.  "
+	    "A global LRU has thrown each expert out again before its layer "
+	    "comes round, and scores about 0.  The smallest budget that is "
+	    "not below demand is %llue, %s.", (unsigned long long)k,
+	    bytes(least, sized, sized ? k * each : 0));
+}
+
+/* name=value of all conditions that nobody told yet. */
+static void
+others(const struct view *v, const char *label,
+    const struct cl_stats_conds *conds, bool all)
+{
+	char text[1900], one[160];
+	struct cl_cell cell;
+	size_t i, k, n = 0;
+
+	for (i = 0; i < conds->n; i++) {
+		for (k = 0; !all && k < sizeof(told) / sizeof(told[0]); k++)
+			if (strcmp(conds->cond[i].name, told[k]) == 0)
+				break;
+		if (!all && k < sizeof(told) / sizeof(told[0]))
+			continue;
+		cell = cl_cell_cond(&conds->cond[i]);
+		if (n > sizeof(text) - 300) {	/* a new line's worth */
+			cl_table_wrap(v->dst, label, LABEL, text);
+			label = "";
+			n = 0;
+		}
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+		    "%s%.100s=%s", n == 0 ? "" : " ", conds->cond[i].name,
+		    cl_cell_text(&cell, one, sizeof(one)));
+	}
+	if (n > 0)
+		cl_table_wrap(v->dst, label, LABEL, text);
+}
+
+/* The run in the table that closes a report of several. */
+static void
+summarise(struct cl_render *r, const struct view *v)
+{
+	struct cl_table *t = &r->summary;
+	struct cl_cell slots = cl_run_cond(v->run, "cache_experts");
+	char b[64];
+	uint64_t wall;
+
+	(void)cl_render_measure(v, "wall_ns", &wall);
+	cl_table_add(t, "%zu", r->nruns);
+	cl_table_add(t, "%s%.24s", cl_run_synthetic(v->run) ? "SYNTHETIC " :
+	    "", cl_run_cond_text(v->run, "trace", "-"));
+	cl_table_add(t, "%.12s", cl_run_cond_text(v->run, "policy", "-"));
+	cl_table_add(t, "%s", cl_cell_text(&slots, b, sizeof(b)));
+	cl_table_add(t, "%s", cl_render_cell(b, v, v->all, "tokens"));
+	cl_table_add(t, "%s", cl_figure_percent(b, cl_render_count(v, v->all,
+	    "hits"), cl_render_count(v, v->all, "accesses")));
+	cl_table_add(t, "%s", cl_render_bytes(b, v, CL_STATS_LOGICAL, v->all,
+	    "demand_bytes"));
+	cl_table_add(t, "%s", cl_figure_rate(b, cl_render_count(v, v->all,
+	    "tokens"), wall));
+	cl_table_add(t, "%s", v->run->whole && v->run->end.end == 1 ? "" :
+	    cl_run_end(v->run));
+}
+
+static int
+begin(struct cl_render *r, struct cl_err *err)
+{
+	static const char *const heads[] = { "run", "trace", "policy",
+	    "experts", "tokens", "hits", "demand", "tokens/s", "" };
+
+	(void)err;
+	cl_table_init(&r->summary, 9, 2 | 4 | 256);
+	cl_render_heads(&r->summary, heads, 9);
+	return (CL_OK);
+}
+
+static int
+figures(const struct view *v, struct cl_err *err)
+{
+	int status;
+
+	if (v->all == NULL) {
+		cl_dst_printf(v->dst, "\nno totals: they were to come at the "
+		    "end of the run\n");
+		return (cl_render_windows(v, err));
+	}
+	if (v->all->tokens == 0) {
+		cl_dst_printf(v->dst, "\nno data: no token was measured\n");
+		return (CL_OK);
+	}
+	if ((status = cl_render_counters(v, err)) == CL_OK &&
+	    (status = cl_render_measured(v, err)) == CL_OK &&
+	    (status = cl_render_layers(v, err)) == CL_OK)
+		status = cl_render_windows(v, err);
+	return (status);
+}
+
+static int
+one_run(struct cl_render *r, const struct cl_run *run, struct cl_err *err)
+{
+	struct view v = { r, r->dst, run,
+	    cl_run_find(run, CL_STATS_LOGICAL, CL_STATS_RUN, 0),
+	    cl_run_find(run, CL_STATS_MEASURED, CL_STATS_RUN, 0) };
+	char count[32];
+	int status;
+
+	heading(&v);
+	origin(&v);
+	rules(&v);
+	budget(&v);
+	demand(&v);
+	others(&v, "options", &run->conds, false);
+	others(&v, "machine", &run->machine, true);
+	if ((status = figures(&v, err)) != CL_OK)
+		return (status);
+	cl_dst_printf(v.dst, "\n");
+	if (run->whole && run->end.end == 1)
+		cl_dst_printf(v.dst, "complete: %s tokens of the trace were "
+		    "read\n", cl_text_count(count, run->end.tokens));
+	mark(&v);
+	summarise(r, &v);
+	return (CL_OK);
+}
+
+static int
+end(struct cl_render *r, struct cl_err *err)
+{
+
+	if (r->nruns < 2)
+		return (CL_OK);
+	cl_dst_printf(r->dst, "\n");
+	return (cl_table_print(&r->summary, r->dst, 0, r->options.bold, err));
+}
+
+const struct render_form cl_render_text = { begin, one_run, end };
