@@ -47,6 +47,7 @@ struct knobs {
 	uint64_t	 alt_experts;	/* of odd layers; 0: as experts */
 	uint64_t	 alt_used;
 	uint64_t	 alt_type;	/* ~0: as type */
+	uint64_t	 vocab;		/* tokens; without a tokenizer if not 260 */
 };
 
 #define SAME	UINT64_MAX
@@ -61,15 +62,17 @@ static const struct knob {
 	KNOB(seed), KNOB(gain), KNOB(version), KNOB(big), KNOB(mtp),
 	KNOB(shards), KNOB(shared), KNOB(gating), KNOB(bias), KNOB(fused),
 	KNOB(dense_first), KNOB(dense_every), KNOB(dense_last),
-	KNOB(alt_experts), KNOB(alt_used), KNOB(alt_type),
+	KNOB(alt_experts), KNOB(alt_used), KNOB(alt_type), KNOB(vocab),
 };
+
+#define VOCAB	260	/* bytes, three merges, end of text */
 
 /* The defaults of every preset: a small right model. */
 static const struct knobs small = {
 	.layers = 4, .experts = 8, .used = 2, .embd = 64, .ff = 64,
 	.heads = 2, .kv = 1, .hd = 32, .type = GOUT_T_Q8_0, .down = SAME,
 	.attn = GOUT_T_Q8_0, .seed = 1, .gain = 100, .version = 3,
-	.alt_type = SAME
+	.alt_type = SAME, .vocab = VOCAB
 };
 
 /* --- filling --------------------------------------------------------------- */
@@ -205,8 +208,6 @@ byte_token(char out[4], unsigned b)
 	return (2);
 }
 
-#define VOCAB	260	/* bytes, three merges, end of text */
-
 static void
 put_vocabulary(struct gout *g)
 {
@@ -262,7 +263,8 @@ put_keys(struct gout *g, const struct knobs *k, const char *name)
 		gout_u32(g, "split.no", 0);
 		gout_u32(g, "split.count", (uint32_t)k->shards);
 	}
-	put_vocabulary(g);
+	if (k->vocab == VOCAB)
+		put_vocabulary(g);
 }
 
 /* --- tensors --------------------------------------------------------------- */
@@ -412,9 +414,11 @@ add_all(struct gout *g, const struct knobs *k, finish_fn *finish)
 {
 	size_t i;
 
-	add(g, k, finish, "token_embd.weight", GOUT_T_Q8_0, k->embd, VOCAB);
+	add(g, k, finish, "token_embd.weight", (uint32_t)k->attn, k->embd,
+	    k->vocab);
 	add(g, k, finish, "output_norm.weight", GOUT_T_F32, k->embd, 0);
-	add(g, k, finish, "output.weight", GOUT_T_Q8_0, k->embd, VOCAB);
+	add(g, k, finish, "output.weight", (uint32_t)k->attn, k->embd,
+	    k->vocab);
 	for (i = 0; i < k->layers; i++)
 		add_layer(g, k, finish, i);
 }
