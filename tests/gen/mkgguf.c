@@ -13,9 +13,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "cl/rng.h"
+#include "gguf_fill.h"
 #include "gguf_out.h"
-#include "pattern.h"
 
 #define LAYERS_MAX	1024
 
@@ -48,6 +47,7 @@ struct knobs {
 	uint64_t	 alt_used;
 	uint64_t	 alt_type;	/* ~0: as type */
 	uint64_t	 vocab;		/* tokens; without a tokenizer if not 260 */
+	uint64_t	 words;		/* so many more tokens, twice the merges */
 };
 
 #define SAME	UINT64_MAX
@@ -63,6 +63,7 @@ static const struct knob {
 	KNOB(shards), KNOB(shared), KNOB(gating), KNOB(bias), KNOB(fused),
 	KNOB(dense_first), KNOB(dense_every), KNOB(dense_last),
 	KNOB(alt_experts), KNOB(alt_used), KNOB(alt_type), KNOB(vocab),
+	KNOB(words),
 };
 
 #define VOCAB	260	/* bytes, three merges, end of text */
@@ -74,89 +75,6 @@ static const struct knobs small = {
 	.attn = GOUT_T_Q8_0, .seed = 1, .gain = 100, .version = 3,
 	.alt_type = SAME, .vocab = VOCAB
 };
-
-/* --- filling --------------------------------------------------------------- */
-
-static uint16_t
-half(double v)				/* of a small positive normal number */
-{
-	float f = (float)v;
-	uint32_t u;
-
-	memcpy(&u, &f, sizeof(u));
-	return ((uint16_t)(((u >> 23) - 112) << 10 | (u >> 13 & 0x3ff)));
-}
-
-static void
-put_floats(struct gout_tensor *t, uint8_t *p, size_t n)
-{
-	float f;
-	size_t i;
-
-	for (i = 0; i + 4 <= n; i += 4) {
-		f = (float)((cl_rng_unit(&t->state) * 2 - 1) * t->scale *
-		    1.7320508);
-		memcpy(p + i, &f, 4);
-	}
-}
-
-/* Blocks of a half scale and random quants; spread is that of the quants. */
-static void
-put_blocks(struct gout_tensor *t, uint8_t *p, size_t n, double spread)
-{
-	uint16_t d = half(t->scale / spread);
-	uint64_t w = 0;
-	size_t i, j;
-
-	for (i = 0; i + t->unit <= n; i += t->unit) {
-		p[i] = (uint8_t)d;
-		p[i + 1] = (uint8_t)(d >> 8);
-		for (j = 2; j < t->unit; j++, w >>= 8) {
-			if (j % 8 == 2)
-				w = cl_rng_next(&t->state);
-			p[i + j] = (uint8_t)w;
-		}
-	}
-}
-
-static void
-fill_random(struct gout_tensor *t, uint8_t *p, uint64_t off, size_t n)
-{
-
-	(void)off;			/* called in order */
-	if (t->type == GOUT_T_F32)
-		put_floats(t, p, n);
-	else if (t->type == GOUT_T_Q8_0)
-		put_blocks(t, p, n, 73.9);
-	else
-		put_blocks(t, p, n, 4.61);
-}
-
-static void
-fill_ones(struct gout_tensor *t, uint8_t *p, uint64_t off, size_t n)
-{
-	static const float one = 1;
-	size_t i;
-
-	(void)t;
-	(void)off;
-	for (i = 0; i + 4 <= n; i += 4)
-		memcpy(p + i, &one, 4);
-}
-
-static void
-fill_pattern(struct gout_tensor *t, uint8_t *p, uint64_t off, size_t n)
-{
-	uint64_t i;
-	size_t part;
-
-	for (; n > 0; p += part, off += part, n -= part) {
-		i = off % t->slab;
-		part = t->slab - i < n ? (size_t)(t->slab - i) : n;
-		pattern_fill(p, part, t->layer, (uint32_t)(off / t->slab),
-		    t->kind, i);
-	}
-}
 
 /* --- keys ------------------------------------------------------------------ */
 
@@ -237,11 +155,28 @@ put_vocabulary(struct gout *g)
 }
 
 static void
+put_words(struct gout *g, const char *key_name, const char *prefix, uint64_t n)
+{
+	char word[32];
+	uint64_t i;
+
+	gout_arr(g, key_name, GOUT_STR, n);
+	for (i = 0; i < n; i++) {
+		(void)snprintf(word, sizeof(word), "%s%" PRIu64, prefix, i);
+		gout_put_str(g, &g->kv, word, strlen(word));
+	}
+}
+
+static void
 put_keys(struct gout *g, const struct knobs *k, const char *name)
 {
 
 	gout_str(g, "general.architecture", "qwen3moe");
 	gout_str(g, "general.name", name);
+	if (k->words > 0) {		/* before what matters to routing */
+		put_words(g, "words.tokens", "token", k->words);
+		put_words(g, "words.merges", "mer ge", 2 * k->words);
+	}
 	key(g, "block_count", k->layers);
 	key(g, "context_length", 4096);
 	key(g, "embedding_length", k->embd);
@@ -511,6 +446,15 @@ set_shared(struct knobs *k)
 }
 
 static void
+set_large_vocabulary(struct knobs *k)
+{
+
+	k->words = 200000;
+	k->layers = 128;
+	k->alt_used = 3;
+}
+
+static void
 set_mtp(struct knobs *k)
 {
 
@@ -600,6 +544,7 @@ static const struct preset {
 	{ "dense-last", set_dense_last, leave_sparse },
 	{ "fused", set_fused, leave_sparse },
 	{ "interleaved", set_interleaved, leave_sparse },
+	{ "large-vocabulary", set_large_vocabulary, leave_sparse },
 	{ "loadable", set_loadable, make_random },
 	{ "many-experts", set_many, leave_sparse },
 	{ "mixed-types", set_mixed, leave_sparse },
