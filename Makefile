@@ -60,11 +60,12 @@ $(O)/libcl.a: $(LIB_OBJ)
 	$(AR) rcs $@ $^
 
 # libllama calls back into the executable: see lib/trace/tap.c.
-$(O)/cl-trace $(O)/tests/unit/test_tap $(CAPTURES) $(BENCHES): \
-    CL_LDFLAGS += -rdynamic
-LINK	 = $(CC) $(CL_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(CL_LIBS)
+$(O)/cl-trace $(O)/tests/unit/test_tap $(O)/tests/unit/test_record \
+    $(CAPTURES) $(BENCHES): CL_LDFLAGS += -rdynamic
+LINK	 = $(CC) $(CL_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CL_LIBS)
 $(O)/cl-%: $(O)/cmd/cl-%.o $(FE_OBJ) $(O)/libcl.a
 	$(LINK)
+$(O)/cl-trace: $(patsubst %.c,$(O)/%.o,$(wildcard cmd/trace_*.c))
 $(foreach c,$(COMMANDS:cl-%=%),$(eval $(O)/cl-$(c): \
     $(call objects,cmd/$(c)_*.c)))
 

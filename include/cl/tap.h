@@ -69,6 +69,10 @@ struct cl_tap	*cl_tap_open(const struct cl_tap_options *, const char *path,
 /* The library and its release, "libllama v0.4.0"; valid until the close. */
 const char	*cl_tap_engine(const struct cl_tap *);
 
+/* The limits in force: positions, and tokens of a graph. */
+uint32_t	 cl_tap_nctx(const struct cl_tap *);
+uint32_t	 cl_tap_nubatch(const struct cl_tap *);
+
 /* The text as tokens, with the special ones the model wants; caller frees. */
 int	cl_tap_tokenize(struct cl_tap *, const char *text, size_t nbytes,
 	    int32_t **tokens, size_t *ntokens, struct cl_err *);

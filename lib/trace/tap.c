@@ -205,6 +205,20 @@ cl_tap_engine(const struct cl_tap *tap)
 	return (tap->lib.engine);
 }
 
+uint32_t
+cl_tap_nctx(const struct cl_tap *tap)
+{
+
+	return (tap->opt.nctx);
+}
+
+uint32_t
+cl_tap_nubatch(const struct cl_tap *tap)
+{
+
+	return (tap->opt.nubatch);
+}
+
 int
 cl_tap_tokenize(struct cl_tap *tap, const char *text, size_t nbytes,
     int32_t **tokens, size_t *ntokens, struct cl_err *err)

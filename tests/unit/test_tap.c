@@ -15,6 +15,17 @@
 #include "cl/tap.h"
 #include "unit.h"
 
+/*
+ * clang's address sanitizer looks for __cxa_throw when the program starts, and
+ * dies when a C++ library that was opened later throws, as libllama does over
+ * a bad model.  gcc's does not.
+ */
+#if defined(__clang__) && defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define MUST_NOT_THROW
+#endif
+#endif
+
 #define MODEL	"tests/models/cl-moe-8x64.gguf"
 #define PROMPTS	"tests/models/prompts/"
 #define TEXT_MAX 8000
@@ -396,6 +407,7 @@ bad_places_are_named(void)
 	    "Makefile cannot be opened as libllama: ", 39) == 0);
 }
 
+#ifndef MUST_NOT_THROW
 static void
 bad_models_give_the_engines_reason(void)
 {
@@ -419,6 +431,7 @@ bad_models_give_the_engines_reason(void)
 	refusal(&o, path, &err);
 	assert(strncmp(err.msg, path, strlen(path)) == 0);
 }
+#endif
 
 static const struct unit units[] = {
 	{ "the rule of every layer is read from the graph", rule_is_read },
@@ -437,8 +450,10 @@ static const struct unit units[] = {
 	{ "limits are named, and a refused batch does no harm",
 	    limits_are_named },
 	{ "a place without libllama is named", bad_places_are_named },
+#ifndef MUST_NOT_THROW
 	{ "a model that does not load gives libllama's own reason",
 	    bad_models_give_the_engines_reason },
+#endif
 };
 
 int

@@ -1,0 +1,329 @@
+/*
+ * One loop over prompts and passes between a tap and a trace writer.  The
+ * writer is made when the first pass has shown the rules, so that a trace's
+ * head never states a rule that was only assumed.  Choosing the next token
+ * uses no libm and breaks ties by the lower id: it is the same on every
+ * machine, given the same outputs.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cl/elem.h"
+#include "cl/err.h"
+#include "cl/model.h"
+#include "cl/record.h"
+#include "cl/rng.h"
+#include "cl/tap.h"
+#include "cl/trace.h"
+#include "cl/trace_write.h"
+
+struct prompt {
+	int32_t		*tokens;
+	size_t		 n;
+};
+
+struct recording {
+	const struct cl_record_options *o;
+	struct cl_tap	*tap;
+	struct cl_trace_head *head;
+	struct cl_dst	*dst;
+	struct cl_trace_writer *writer;	/* NULL before the first pass */
+	struct prompt	*prompts;
+	uint64_t	 done;
+	uint64_t	 total;
+	struct cl_tap_token *batch;	/* a pass */
+	double		*chances;	/* of each token, to draw from */
+	uint64_t	 rng;
+	uint32_t	 seq;		/* of the trace */
+};
+
+static bool
+stopped(const struct recording *r)
+{
+
+	return (r->o->stop != NULL &&
+	    atomic_load_explicit(r->o->stop, memory_order_relaxed));
+}
+
+/* The tokens of all prompts; each must fit the context with what follows. */
+static int
+tokenize(struct recording *r, struct cl_err *err)
+{
+	const struct cl_record_prompt *p;
+	uint64_t need;
+	uint32_t i;
+	int status;
+
+	for (i = 0; i < r->o->nprompts; i++) {
+		p = &r->o->prompts[i];
+		if ((status = cl_tap_tokenize(r->tap, p->text, p->nbytes,
+		    &r->prompts[i].tokens, &r->prompts[i].n, err)) != CL_OK)
+			return (status);
+		if (r->prompts[i].n == 0)
+			return (cl_fail(err, CL_EINVAL, "prompt %s has no "
+			    "tokens", p->name));
+		need = (uint64_t)r->prompts[i].n + r->o->ngenerate;
+		if (need > cl_tap_nctx(r->tap))
+			return (cl_fail(err, CL_EINVAL, "prompt %s: %zu "
+			    "tokens and %u to generate need a context of "
+			    "%llu, which has %u", p->name, r->prompts[i].n,
+			    r->o->ngenerate, (unsigned long long)need,
+			    cl_tap_nctx(r->tap)));
+		r->total += need;
+	}
+	return (CL_OK);
+}
+
+static int
+make_room(struct recording *r, struct cl_err *err)
+{
+
+	r->prompts = calloc(r->o->nprompts, sizeof(*r->prompts));
+	r->batch = calloc(cl_tap_nubatch(r->tap), sizeof(*r->batch));
+	r->chances = calloc(cl_tap_nvocab(r->tap), sizeof(*r->chances));
+	if (r->prompts == NULL || r->batch == NULL || r->chances == NULL)
+		return (cl_fail_nomem(err, "a recording"));
+	return (CL_OK);
+}
+
+/* A layer of the file becomes what the graph made of it. */
+static int
+take_rule(struct cl_layer *l, const struct cl_tap_layer *seen,
+    const struct cl_rule *rule, struct cl_err *err)
+{
+	struct cl_rule copy;
+	int status;
+
+	if (l->nexperts != seen->nexperts)
+		return (cl_fail(err, CL_ENOTSUP, "layer %u has %u experts in "
+		    "the file, and %u where it runs", seen->layer,
+		    l->nexperts, seen->nexperts));
+	if ((status = cl_rule_copy(&copy, rule, err)) != CL_OK)
+		return (status);
+	cl_rule_free(&l->rule);
+	l->rule = copy;
+	l->k = rule->k;
+	l->extra = false;
+	return (CL_OK);
+}
+
+/* Complete the head from the first pass, and begin the trace. */
+static int
+begin_trace(struct recording *r, struct cl_err *err)
+{
+	struct cl_model *m = r->head->model;
+	const struct cl_tap_layer *seen;
+	uint32_t i;
+	int status;
+
+	for (i = 0; i < m->nlayers; i++)
+		m->layers[i].extra |= m->layers[i].nexperts > 0;
+	for (i = 0; i < cl_tap_nlayers(r->tap); i++) {
+		seen = cl_tap_layer(r->tap, i);
+		if (seen->layer >= m->nlayers)
+			return (cl_fail(err, CL_ENOTSUP, "layer %u runs, and "
+			    "the file has %u layers", seen->layer,
+			    m->nlayers));
+		if ((status = take_rule(&m->layers[seen->layer], seen,
+		    cl_tap_rule(r->tap, i), err)) != CL_OK)
+			return (status);
+	}
+	if ((status = cl_model_check(m, err)) != CL_OK ||
+	    (status = cl_trace_head_note(r->head, "engine",
+	    cl_tap_engine(r->tap), err)) != CL_OK)
+		return (status);
+	r->writer = cl_trace_writer_new(r->dst, r->head, err);
+	return (r->writer == NULL ? err->code : CL_OK);
+}
+
+/* What the tap captured of the n tokens in r->batch, as one pass. */
+static int
+write_pass(struct recording *r, uint32_t n, bool decode, struct cl_err *err)
+{
+	const struct cl_tap_layer *l;
+	struct cl_trace_cell cell = { 0 };
+	struct cl_trace_token t = { .seq = r->seq, .decode = decode };
+	uint32_t i, row;
+	int status;
+
+	for (row = 0; row < n; row++) {
+		t.token = r->batch[row].token;
+		t.pos = r->batch[row].pos;
+		t.begins = row == 0;
+		status = cl_trace_write_token(r->writer, &t, err);
+		for (i = 0; i < cl_tap_nlayers(r->tap) && status == CL_OK;
+		    i++) {
+			l = cl_tap_layer(r->tap, i);
+			cell.scores = l->scores + (size_t)row * l->nexperts;
+			cell.ids = l->ids + (size_t)row * l->k;
+			cell.n = l->k;
+			status = cl_trace_write_cell(r->writer, i, &cell,
+			    err);
+		}
+		if (status != CL_OK)
+			return (status);
+	}
+	return (CL_OK);
+}
+
+/* One forward evaluation of n tokens from pos on; CL_END when stopped. */
+static int
+pass(struct recording *r, const char *name, const int32_t *tokens, uint32_t n,
+    uint32_t pos, bool decode, struct cl_err *err)
+{
+	uint32_t i;
+	int status;
+
+	if (stopped(r))
+		return (CL_END);
+	for (i = 0; i < n; i++) {
+		r->batch[i].token = tokens[i];
+		r->batch[i].pos = pos + i;
+		r->batch[i].seq = 0;
+	}
+	if ((status = cl_tap_decode(r->tap, r->batch, n, err)) != CL_OK)
+		return (status);
+	if (r->writer == NULL && (status = begin_trace(r, err)) != CL_OK)
+		return (status);
+	if (pos == 0 && (status = cl_trace_write_seq(r->writer, name, &r->seq,
+	    err)) != CL_OK)
+		return (status);
+	if ((status = write_pass(r, n, decode, err)) != CL_OK)
+		return (status);
+	r->done += n;
+	if (r->o->progress != NULL)
+		r->o->progress(r->o->progress_arg, r->done, r->total);
+	return (CL_OK);
+}
+
+/* The likeliest token, the lowest of equals; n where there is none. */
+static uint32_t
+likeliest(const float *out, uint32_t n)
+{
+	uint32_t i, best = n;
+
+	for (i = 0; i < n; i++)
+		if (!isnan(out[i]) && (best == n || out[i] > out[best]))
+			best = i;
+	return (best);
+}
+
+/* A token by its chance at the temperature; best is the likeliest. */
+static uint32_t
+draw(struct recording *r, const float *out, uint32_t n, uint32_t best)
+{
+	double sum = 0, x;
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		r->chances[i] = isnan(out[i]) ? -CL_ELEM_EXP_MAX :
+		    ((double)out[i] - (double)out[best]) / r->o->temp;
+	cl_elem_exp(r->chances, n);
+	for (i = 0; i < n; i++)
+		sum += r->chances[i];
+	x = cl_rng_unit(&r->rng) * sum;
+	for (i = 0; i < n; i++)
+		if ((x -= r->chances[i]) < 0)
+			return (i);
+	return (best);			/* the sum was rounded up */
+}
+
+/* The token that follows the row-th of the last pass. */
+static int
+next_token(struct recording *r, uint32_t row, int32_t *token,
+    struct cl_err *err)
+{
+	uint32_t n = cl_tap_nvocab(r->tap), best;
+	const float *out;
+
+	if ((out = cl_tap_output(r->tap, row, err)) == NULL)
+		return (err->code);
+	best = likeliest(out, n);
+	if (best == n || !isfinite(out[best]))
+		return (cl_fail(err, CL_EIO, "%s gives no likeliest token",
+		    cl_tap_engine(r->tap)));
+	if (r->o->temp > 0)
+		best = draw(r, out, n, best);
+	*token = (int32_t)best;
+	return (CL_OK);
+}
+
+static int
+record_prompt(struct recording *r, uint32_t i, struct cl_err *err)
+{
+	const struct prompt *p = &r->prompts[i];
+	const char *name = r->o->prompts[i].name;
+	uint32_t most = cl_tap_nubatch(r->tap), n = 0, pos, g;
+	int32_t token;
+	int status;
+
+	for (pos = 0; pos < p->n; pos += n) {
+		n = p->n - pos < most ? (uint32_t)(p->n - pos) : most;
+		if ((status = pass(r, name, p->tokens + pos, n, pos, false,
+		    err)) != CL_OK)
+			return (status);
+	}
+	for (g = 0; g < r->o->ngenerate; g++, pos++, n = 1) {
+		if ((status = next_token(r, n - 1, &token, err)) != CL_OK)
+			return (status);
+		if (!r->o->ignore_eos && cl_tap_is_end(r->tap, token))
+			break;
+		if ((status = pass(r, name, &token, 1, pos, true,
+		    err)) != CL_OK)
+			return (status);
+	}
+	cl_tap_forget(r->tap, 0);
+	return (CL_OK);
+}
+
+/* End the trace as status tells: done, stopped, or failed. */
+static int
+end_trace(struct recording *r, int status, struct cl_err *err)
+{
+	struct cl_err second = { 0 };
+
+	if (r->writer == NULL)
+		return (status != CL_END ? status : cl_fail(err, CL_EIO,
+		    "interrupted before anything was recorded"));
+	if (status < 0) {
+		(void)cl_trace_writer_finish(r->writer, CL_END_INCOMPLETE,
+		    &second);
+		return (status);
+	}
+	return (cl_trace_writer_finish(r->writer, status == CL_END ?
+	    CL_END_INTERRUPTED : CL_END_COMPLETE, err));
+}
+
+int
+cl_record_run(struct cl_tap *tap, struct cl_trace_head *head,
+    struct cl_dst *dst, const struct cl_record_options *o,
+    struct cl_trace_counts *counts, struct cl_err *err)
+{
+	struct recording r = { .o = o, .tap = tap, .head = head, .dst = dst,
+	    .rng = o->seed };
+	struct cl_err local = { 0 };
+	uint32_t i;
+	int status;
+
+	memset(counts, 0, sizeof(*counts));
+	if (err == NULL)
+		err = &local;
+	if ((status = make_room(&r, err)) != CL_OK ||
+	    (status = tokenize(&r, err)) != CL_OK)
+		goto out;
+	for (i = 0; i < o->nprompts && status == CL_OK; i++)
+		status = record_prompt(&r, i, err);
+	status = end_trace(&r, status, err);
+	if (r.writer != NULL)
+		*counts = *cl_trace_writer_counts(r.writer);
+out:
+	for (i = 0; r.prompts != NULL && i < o->nprompts; i++)
+		free(r.prompts[i].tokens);
+	free(r.prompts);
+	free(r.batch);
+	free(r.chances);
+	cl_trace_writer_free(r.writer);
+	return (status);
+}

@@ -1,0 +1,404 @@
+/*
+ * Recording: what a trace made from the shipped model holds, that it is the
+ * engine's own to the bit (against tests/capture), and how it ends when it is
+ * stopped.  Skipped where no libllama is found (CL_LLAMA, build/deps).
+ */
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cl/dst.h"
+#include "cl/err.h"
+#include "cl/model.h"
+#include "cl/record.h"
+#include "cl/rule.h"
+#include "cl/src.h"
+#include "cl/tap.h"
+#include "cl/trace.h"
+#include "cl/trace_read.h"
+#include "unit.h"
+
+#define MODEL	"tests/models/cl-moe-8x64.gguf"
+#define NCTX	512
+#define NUBATCH	32
+#define NLAYERS	8
+#define E	64
+#define MOST	512			/* tokens of one trace here */
+
+static const char *places[] = { NULL, NULL };
+static const char *program;		/* our own path */
+
+static const char first_text[] = "Call me Ishmael. Some years ago, never "
+    "mind how long precisely, having little or no money in my purse, and "
+    "nothing particular to interest me on shore, I thought I would sail "
+    "about a little and see the watery part of the world.";
+static const struct cl_record_prompt prompts[] = {
+	{ "novel", first_text, sizeof(first_text) - 1 },
+	{ "code", "static int", 10 }
+};
+
+/* A trace read back whole; sequences stand one after another. */
+struct trace {
+	struct cl_trace_token tokens[MOST];
+	float		 scores[MOST][NLAYERS][E];
+	uint32_t	 n;
+	uint32_t	 nseqs;
+	char		 names[4][16];
+	uint32_t	 given;		/* cells with explicit ids */
+	struct cl_trace_counts counts;
+	uint64_t	 nbytes;	/* of the file */
+};
+
+static struct trace traces[2];
+static atomic_bool stop;
+static uint64_t stop_at;
+static uint64_t seen_done, seen_total;
+
+static void
+see_progress(void *arg, uint64_t done, uint64_t total)
+{
+
+	assert(arg == &traces && done > seen_done && done <= total);
+	seen_done = done;
+	seen_total = total;
+	if (stop_at != 0 && done >= stop_at)
+		atomic_store(&stop, true);
+}
+
+static struct cl_record_options
+options(uint32_t nprompts, uint32_t ngenerate)
+{
+	struct cl_record_options o = { .prompts = prompts,
+	    .nprompts = nprompts, .ngenerate = ngenerate, .ignore_eos = true,
+	    .progress = see_progress, .progress_arg = &traces,
+	    .stop = &stop };
+
+	atomic_store(&stop, false);
+	stop_at = seen_done = seen_total = 0;
+	return (o);
+}
+
+static struct cl_tap *
+open_tap(struct cl_err *err)
+{
+	struct cl_tap_options o = { .places = places, .must = places[0],
+	    .nctx = NCTX, .nbatch = NUBATCH, .nubatch = NUBATCH, .nseq = 1,
+	    .nthreads = 1, .capture = true };
+
+	return (cl_tap_open(&o, MODEL, err));
+}
+
+/* Record into a temporary file, whose descriptor is returned. */
+static int
+record(const struct cl_record_options *o, struct cl_trace_counts *counts,
+    int *status, struct cl_err *err)
+{
+	char path[] = "/tmp/cl-test-record-XXXXXX";
+	int fd = mkstemp(path);
+	struct cl_dst *dst = cl_dst_fd(fd, path, err);
+	struct cl_tap *tap = open_tap(err);
+	struct cl_model *model = cl_model_open(MODEL, err);
+	struct cl_trace_head *head = cl_trace_head_new(model, err);
+
+	assert(fd != -1 && dst != NULL && tap != NULL && head != NULL);
+	(void)unlink(path);
+	head->origin = CL_ORIGIN_RECORDED;
+	head->scores = CL_SCORES_F32;
+	head->tokens = true;
+	head->block_tokens = CL_TRACE_BLOCK_LIVE;
+	*status = cl_record_run(tap, head, dst, o, counts, err);
+	assert(cl_dst_finish(dst, err) == CL_OK || *status != CL_OK);
+	cl_dst_free(dst);
+	cl_trace_head_free(head);
+	cl_tap_close(tap);
+	return (fd);
+}
+
+static void
+check_head(const struct cl_trace_head *head)
+{
+	const struct cl_model *m = head->model;
+	uint32_t i;
+
+	assert(head->origin == CL_ORIGIN_RECORDED);
+	assert(strncmp(cl_trace_head_find(head, "engine"), "libllama ", 9) ==
+	    0);
+	assert(m->nlayers == NLAYERS);
+	for (i = 0; i < NLAYERS; i++) {
+		assert(m->layers[i].k == 8 && !m->layers[i].extra);
+		assert(m->layers[i].rule.assumed == 0);
+		assert(m->layers[i].rule.gate == CL_GATE_SOFTMAX &&
+		    m->layers[i].rule.norm);
+	}
+}
+
+static void
+take_block(struct trace *t, const struct cl_trace_block *b)
+{
+	const struct cl_trace_column *c;
+	uint32_t i, l;
+
+	assert(b->ncolumns == NLAYERS && t->n + b->ntokens <= MOST);
+	for (i = 0; i < b->ntokens; i++, t->n++) {
+		t->tokens[t->n] = b->tokens[i];
+		for (l = 0; l < NLAYERS; l++) {
+			c = &b->columns[l];
+			assert(c->layer == l && c->nexperts == E);
+			assert(c->first[i + 1] - c->first[i] == 8);
+			t->given += c->given != NULL && c->given[i] != 0;
+			memcpy(t->scores[t->n][l], c->scores + (size_t)E *
+			    c->row[i], sizeof(t->scores[0][0]));
+		}
+	}
+}
+
+static void
+read_back(int fd, struct trace *t)
+{
+	const struct cl_trace_rec *rec;
+	struct cl_err err = { 0 };
+	struct cl_trace_reader *r;
+	int status;
+
+	memset(t, 0, sizeof(*t));
+	t->nbytes = (uint64_t)lseek(fd, 0, SEEK_END);
+	assert(lseek(fd, 0, SEEK_SET) == 0);
+	r = cl_trace_reader_new(cl_src_fd(fd, "trace", &err), CL_TRACE_CHECK,
+	    &err);
+	assert(r != NULL);
+	while ((status = cl_trace_read(r, &rec, &err)) == CL_OK) {
+		if (rec->kind == CL_TRACE_HEAD)
+			check_head(rec->head);
+		else if (rec->kind == CL_TRACE_SEQ && t->nseqs < 4)
+			(void)snprintf(t->names[t->nseqs++], 16, "%s",
+			    rec->name);
+		else if (rec->kind == CL_TRACE_BLOCK)
+			take_block(t, rec->block);
+		else
+			t->counts = *rec->counts;
+	}
+	if (status != CL_END)
+		fprintf(stderr, "%s\n", err.msg);
+	assert(status == CL_END);
+	cl_trace_reader_free(r);
+	(void)close(fd);
+}
+
+static void
+record_whole(const struct cl_record_options *o, struct trace *t)
+{
+	struct cl_err err = { 0 };
+	struct cl_trace_counts counts;
+	int fd, status;
+
+	fd = record(o, &counts, &status, &err);
+	if (status != CL_OK)
+		fprintf(stderr, "%s\n", err.msg);
+	assert(status == CL_OK);
+	read_back(fd, t);
+	assert(counts.tokens == t->counts.tokens &&
+	    counts.mismatches == t->counts.mismatches &&
+	    counts.end == t->counts.end);
+}
+
+/* Tokens of a sequence that are prefill, from token `from` on. */
+static uint32_t
+prefill_length(const struct trace *t, uint32_t from)
+{
+	uint32_t n = 0;
+
+	while (from + n < t->n && !t->tokens[from + n].decode)
+		n++;
+	return (n);
+}
+
+static void
+trace_holds_every_token(void)
+{
+	struct cl_record_options o = options(2, 20);
+	struct trace *t = &traces[0];
+	uint32_t i, at, p, seq;
+
+	record_whole(&o, t);
+	assert(t->nseqs == 2 && strcmp(t->names[0], "novel") == 0 &&
+	    strcmp(t->names[1], "code") == 0);
+	assert(t->counts.end == CL_END_COMPLETE && t->counts.sequences == 2);
+	assert(t->counts.mismatches == 0 && t->given == 0);
+	assert(t->counts.cells == (uint64_t)t->n * NLAYERS);
+	for (seq = at = 0; seq < 2; seq++, at += p + 20) {
+		p = prefill_length(t, at);
+		assert(p > 0 && (seq > 0 || p > NUBATCH));
+		for (i = 0; i < p + 20; i++) {
+			assert(t->tokens[at + i].seq == seq);
+			assert(t->tokens[at + i].pos == i);
+			assert(t->tokens[at + i].token >= 0);
+			assert(t->tokens[at + i].decode == (i >= p));
+			assert(t->tokens[at + i].begins ==
+			    (i >= p || i % NUBATCH == 0));
+		}
+	}
+	assert(at == t->n && t->n == t->counts.tokens);
+	assert(seen_done == seen_total && seen_total == t->n);
+}
+
+/* The scores that tests/capture gets for n tokens of one sequence. */
+static void
+capture(const struct cl_trace_token *tokens, uint32_t n, uint32_t prefill,
+    float *scores)
+{
+	char path[] = "/tmp/cl-test-tokens-XXXXXX", command[2000];
+	int fd = mkstemp(path), len;
+	size_t want = (size_t)n * NLAYERS * E;
+	uint32_t i;
+	FILE *f = fdopen(fd, "w");
+
+	assert(f != NULL);
+	for (i = 0; i < n; i++)
+		fprintf(f, "%d\n", tokens[i].token);
+	(void)fclose(f);
+	len = snprintf(command, sizeof(command), "lib=$(find -L '%s' "
+	    "-name 'libllama.*so*' | sort | head -n 1) && '%.*s../capture/"
+	    "capture' \"$lib\" " MODEL " %d %d %u < %s", places[0],
+	    (int)(strrchr(program, '/') + 1 - program), program, NCTX,
+	    NUBATCH, prefill, path);
+	assert(len > 0 && (size_t)len < sizeof(command));
+	assert((f = popen(command, "r")) != NULL);
+	assert(fread(scores, sizeof(*scores), want, f) == want);
+	assert(fgetc(f) == EOF && pclose(f) == 0);
+	(void)unlink(path);
+}
+
+static void
+scores_are_the_engines_to_the_bit(void)
+{
+	static float alone[MOST][NLAYERS][E];
+	struct cl_record_options o = options(2, 20);
+	struct trace *t = &traces[0];
+	uint32_t at, n, p;
+
+	record_whole(&o, t);
+	for (at = 0; at < t->n; at += n) {
+		p = prefill_length(t, at);
+		n = p + 20;
+		capture(t->tokens + at, n, p, alone[0][0]);
+		assert(memcmp(alone, t->scores[at], n * sizeof(alone[0])) ==
+		    0);
+	}
+}
+
+static bool
+same_tokens(const struct trace *a, const struct trace *b)
+{
+	uint32_t i;
+
+	if (a->n != b->n)
+		return (false);
+	for (i = 0; i < a->n; i++)
+		if (a->tokens[i].token != b->tokens[i].token)
+			return (false);
+	return (true);
+}
+
+static void
+the_seed_decides(void)
+{
+	struct cl_record_options o = options(1, 16);
+
+	o.temp = 1;
+	o.seed = 7;
+	record_whole(&o, &traces[0]);
+	seen_done = 0;
+	record_whole(&o, &traces[1]);
+	assert(traces[0].nbytes == traces[1].nbytes);
+	assert(memcmp(traces[0].scores, traces[1].scores,
+	    sizeof(traces[0].scores)) == 0);
+	assert(same_tokens(&traces[0], &traces[1]));
+	o.seed = 8;
+	seen_done = 0;
+	record_whole(&o, &traces[1]);
+	assert(!same_tokens(&traces[0], &traces[1]));
+}
+
+static void
+a_stop_ends_the_trace_as_interrupted(void)
+{
+	struct cl_record_options o = options(2, 20);
+	struct trace *t = &traces[0];
+
+	stop_at = 2 * NUBATCH + 1;
+	record_whole(&o, t);
+	assert(t->counts.end == CL_END_INTERRUPTED);
+	assert(t->n == seen_done && t->n >= stop_at && t->nseqs == 1);
+	assert(seen_done < seen_total);
+}
+
+static void
+a_stop_before_anything_writes_nothing(void)
+{
+	struct cl_record_options o = options(2, 20);
+	struct cl_trace_counts counts;
+	struct cl_err err = { 0 };
+	int fd, status;
+
+	atomic_store(&stop, true);
+	fd = record(&o, &counts, &status, &err);
+	assert(status == CL_EIO && strcmp(err.msg,
+	    "interrupted before anything was recorded") == 0);
+	assert(lseek(fd, 0, SEEK_END) == 0 && counts.tokens == 0);
+	(void)close(fd);
+}
+
+static void
+a_prompt_too_long_is_refused_first(void)
+{
+	struct cl_record_options o = options(2, 505);
+	struct cl_trace_counts counts;
+	struct cl_err err = { 0 };
+	int fd, status;
+
+	fd = record(&o, &counts, &status, &err);
+	assert(status == CL_EINVAL);
+	assert(strncmp(err.msg, "prompt novel: ", 14) == 0 && strstr(err.msg,
+	    " tokens and 505 to generate need a context of ") != NULL);
+	assert(strstr(err.msg, ", which has 512") != NULL);
+	assert(lseek(fd, 0, SEEK_END) == 0 && seen_done == 0);
+	(void)close(fd);
+}
+
+static const struct unit units[] = {
+	{ "a trace holds every token of every prompt, with its pass",
+	    trace_holds_every_token },
+	{ "recorded scores are the engine's to the bit",
+	    scores_are_the_engines_to_the_bit },
+	{ "the seed decides what is generated, to the byte",
+	    the_seed_decides },
+	{ "a stop ends the trace as interrupted",
+	    a_stop_ends_the_trace_as_interrupted },
+	{ "a stop before anything was recorded writes nothing",
+	    a_stop_before_anything_writes_nothing },
+	{ "a prompt too long for the context is refused before it runs",
+	    a_prompt_too_long_is_refused_first },
+};
+
+int
+main(int argc, char **argv)
+{
+	struct cl_err err = { 0 };
+	struct cl_tap *tap;
+	const char *env = getenv("CL_LLAMA");
+
+	assert(argc == 1 && strchr(argv[0], '/') != NULL);
+	program = argv[0];
+	places[0] = env != NULL ? env : "build/deps";
+	if ((tap = open_tap(&err)) == NULL) {
+		if (strncmp(err.msg, "there is no libllama", 20) != 0) {
+			fprintf(stderr, "%s\n", err.msg);
+			return (1);
+		}
+		printf("1..0 # SKIP %s; run `make deps`\n", err.msg);
+		return (0);
+	}
+	cl_tap_close(tap);
+	return (unit_run(units, sizeof(units) / sizeof(units[0])));
+}
