@@ -169,11 +169,22 @@ range(char buf[32], uint32_t from, uint32_t to)
 	return (buf);
 }
 
+/* Of one expert: a dense layer has none, and a trace may not know. */
+static const char *
+size_text(char buf[32], const struct cl_layer *l)
+{
+
+	if (l->nexperts > 0 && l->expert_bytes == 0)
+		return ("unknown");
+	(void)snprintf(buf, 32, "%" PRIu64, l->expert_bytes);
+	return (buf);
+}
+
 static void
 put_layers(struct cl_dst *d, const struct cl_model *m)
 {
 	const struct cl_layer *l;
-	char buf[32];
+	char buf[32], size[32];
 	uint32_t i, from;
 
 	cl_dst_printf(d, "\n%-10s%-8s%8s%6s%16s%16s\n", "layers", "kind",
@@ -183,10 +194,10 @@ put_layers(struct cl_dst *d, const struct cl_model *m)
 		from = i;
 		while (i + 1 < m->nlayers && same_shape(l, &m->layers[i + 1]))
 			i++;
-		cl_dst_printf(d, "%-10s%-8s%8u%6u%16" PRIu64 "%16" PRIu64
-		    "\n", range(buf, from, i), l->extra ? "extra" :
+		cl_dst_printf(d, "%-10s%-8s%8u%6u%16s%16" PRIu64 "\n",
+		    range(buf, from, i), l->extra ? "extra" :
 		    (l->nexperts > 0 ? "MoE" : "dense"), l->nexperts, l->k,
-		    l->expert_bytes, layer_dense(l));
+		    size_text(size, l), layer_dense(l));
 	}
 }
 
@@ -197,6 +208,8 @@ put_slabs(struct cl_dst *d, const struct cl_model *m)
 	char buf[32];
 	uint32_t i, j;
 
+	if (m->nshards == 0)
+		return;
 	cl_dst_printf(d, "\n%-10s%-8s  %-8s%8s%18s%14s%14s\n", "layer", "slab",
 	    "type", "shard", "offset", "stride", "bytes");
 	for (i = 0; i < m->nlayers; i++)

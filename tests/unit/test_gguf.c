@@ -886,6 +886,31 @@ links_are_followed_and_what_is_no_file_refused(void)
 	assert(rmdir(dir) == 0);
 }
 
+/* The end of each tensor, padded, is where another begins: sizes are right. */
+static void
+the_shipped_model_has_no_gaps(void)
+{
+	struct cl_gguf *g = open_path("tests/models/cl-moe-8x64.gguf");
+	const struct cl_gguf_tensor *t, *u;
+	size_t i, j, n, last = 0;
+	uint64_t end;
+
+	assert(g != NULL && (n = cl_gguf_ntensors(g)) == 99);
+	for (i = 0; i < n; i++) {
+		t = cl_gguf_tensor(g, i);
+		end = (t->off + t->nbytes + 31) / 32 * 32;
+		for (j = 0; j < n; j++) {
+			u = cl_gguf_tensor(g, j);
+			if (u->off == end)
+				break;
+		}
+		last += j == n && end == cl_gguf_size(g);
+		assert(j < n || end == cl_gguf_size(g));
+	}
+	assert(last == 1);
+	cl_gguf_close(g);
+}
+
 static const struct unit units[] = {
 	{ "types have the block sizes of ggml", types_are_those_of_ggml },
 	{ "retired types are refused by number",
@@ -936,6 +961,8 @@ static const struct unit units[] = {
 	    a_file_that_shrinks_is_noticed },
 	{ "links are followed, what is no file is refused",
 	    links_are_followed_and_what_is_no_file_refused },
+	{ "the tensors of the shipped model lie back to back",
+	    the_shipped_model_has_no_gaps },
 };
 
 UNIT_MAIN(units)

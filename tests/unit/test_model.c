@@ -11,6 +11,7 @@
 #include "cl/gguf.h"
 #include "cl/hash.h"
 #include "cl/model.h"
+#include "../gen/gguf_fill.h"
 #include "../gen/gguf_out.h"
 #include "unit.h"
 
@@ -207,6 +208,49 @@ slabs_lie_where_the_tensors_do(void)
 	assert(m->layers[0].ndense == 2);
 	assert(m->ndense == 1 && m->dense[0].nbytes == EMBD * 4 * 4);
 	cl_model_free(m);
+}
+
+/* Read at off + e x stride, the bytes of every expert are its own. */
+static void
+slabs_hold_the_bytes_of_their_expert(void)
+{
+	static const char *const names[] = { "blk.0.ffn_gate_exps.weight",
+	    "blk.0.ffn_up_exps.weight", "blk.0.ffn_down_exps.weight" };
+	char path[64] = "/tmp/cl-test-model.XXXXXX";
+	uint8_t buf[GATE_BYTES];
+	struct gout o;
+	struct gout_tensor *t;
+	struct cl_model *m;
+	const struct cl_slab *s;
+	unsigned kind;
+	uint32_t e;
+	int fd = mkstemp(path);
+
+	one(&o, 2);
+	for (kind = 1; kind <= 3; kind++) {
+		t = find(&o, names[kind - 1]);
+		t->fill = fill_pattern;
+		t->kind = kind;
+		t->slab = t->nbytes / 8;
+	}
+	(void)gout_write(&o, path);
+	gout_free(&o);
+	m = cl_model_open(path, &err);
+	assert(m != NULL && m->layers[0].nslabs == 3);
+	for (kind = 1; kind <= 3; kind++)
+		for (e = 0; e < 8; e++) {
+			s = &m->layers[0].slabs[kind - 1];
+			assert(s->nbytes <= sizeof(buf));
+			assert(pread(fd, buf, s->nbytes,
+			    (off_t)(s->off + e * s->stride)) ==
+			    (ssize_t)s->nbytes);
+			assert(pattern_holds(buf, s->nbytes, 0, e, kind, 0));
+			assert(!pattern_holds(buf, s->nbytes, 0, e + 1, kind,
+			    0));
+		}
+	cl_model_free(m);
+	(void)close(fd);
+	(void)unlink(path);
 }
 
 static void
@@ -984,6 +1028,8 @@ slab_kinds_have_names(void)
 
 static const struct unit units[] = {
 	{ "slabs lie where the tensors do", slabs_lie_where_the_tensors_do },
+	{ "slabs hold the bytes of their expert",
+	    slabs_hold_the_bytes_of_their_expert },
 	{ "sums leave extra prediction layers out",
 	    sums_leave_extra_layers_out },
 	{ "dense layers keep their numbers, and cannot be all",
