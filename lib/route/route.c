@@ -14,6 +14,8 @@
 #include "route_int.h"
 
 #define NORM_MIN	6.103515625e-05f	/* 2^-14, the least half float */
+#define CLEARLY		(1 + 0x1p-20f)
+#define CLEAR_MIN	0x1p-100f
 
 struct cl_route {
 	uint32_t	 nexperts;	/* fixed at cl_route_new */
@@ -22,6 +24,7 @@ struct cl_route {
 	float		*s;		/* selection scores */
 	int32_t		*key;
 	double		*wide;		/* scratch of the gates */
+	uint16_t	*near;		/* the chosen, and the next best */
 	struct cl_route_top top;	/* scratch of the selection */
 	float		*group_score;
 	int32_t		*group_key;
@@ -47,6 +50,7 @@ cl_route_new(uint32_t nexperts, struct cl_err *err)
 	    (rt->s = calloc(n, sizeof(*rt->s))) == NULL ||
 	    (rt->key = calloc(padded, sizeof(*rt->key))) == NULL ||
 	    (rt->wide = calloc(n, sizeof(*rt->wide))) == NULL ||
+	    (rt->near = calloc(n, sizeof(*rt->near))) == NULL ||
 	    (rt->top.candidate = calloc(n, sizeof(uint16_t))) == NULL ||
 	    (rt->top.heap = calloc(n, sizeof(uint64_t))) == NULL ||
 	    (rt->group_score = calloc(n, sizeof(*rt->group_score))) == NULL ||
@@ -218,26 +222,78 @@ choose_by_gates(struct cl_route *rt, const struct cl_rule *rule,
 		no_weights(w, rule->k);
 }
 
+/*
+ * A gate grows weakly with its score.  So where the k + 1 greatest scores are
+ * finite and their gates clearly fall, the gates of all others lie at or below
+ * the last of them, and the choice is that of the scores: few gates tell what
+ * all of them would.  Clearly means by more than the rounding of a softmax's
+ * common factor, which is left out here, and above where floats thin out.
+ */
+static bool
+choose_clear(struct cl_route *rt, const struct cl_rule *rule, const float *x,
+    uint16_t *ids)
+{
+	uint32_t n = rule->k < rule->nexperts ? rule->k + 1 : rule->k, j;
+	float *p = rt->p;
+
+	cl_route_keys(x, x, rule->nexperts, rt->key);
+	cl_route_top(rt->key, rule->nexperts, n, rt->near, &rt->top);
+	for (j = 0; j < n; j++)
+		p[j] = x[rt->near[j]];
+	if (!(p[0] < INFINITY && p[n - 1] > -INFINITY))
+		return (false);
+	if (rule->gate == CL_GATE_SOFTMAX)
+		cl_route_softmax_terms(p, n, p[0], rt->wide);
+	else
+		cl_route_gate_each(rule->gate, p, p, n, rt->wide);
+	for (j = 1; j < n; j++)
+		if (!(p[j - 1] > p[j] * CLEARLY))
+			return (false);
+	if (!(p[n - 1] > CLEAR_MIN))
+		return (false);
+	memcpy(ids, rt->near, rule->k * sizeof(*ids));
+	return (true);
+}
+
+/* Is the selection by gates that are not the scores themselves? */
+static bool
+is_gated(const struct cl_rule *rule)
+{
+
+	return (rule->select == CL_SELECT_PROBS &&
+	    rule->gate != CL_GATE_SOFTMAX_WEIGHT);
+}
+
+/* Is choose_clear right to try, and not work done twice? */
+static bool
+may_be_clear(const struct cl_rule *rule, const float *weights)
+{
+
+	return (rule->sel_bias == NULL && rule->ngroup == rule->ngroup_used &&
+	    (weights == NULL || rule->gate != CL_GATE_SOFTMAX));
+}
+
 void
 cl_route_choose(struct cl_route *rt, const struct cl_rule *rule,
     const float *scores, uint16_t *ids, float *weights)
 {
-	const float *s, *x;
+	const float *x;
 
 	assert(rule->nexperts <= rt->nexperts);
 	assert(rule->select != CL_SELECT_TABLE);
 	x = add_bias(rt->x, scores, rule->gate_bias, rule->nexperts);
-	if (rule->select == CL_SELECT_PROBS) {
-		choose_by_gates(rt, rule, x, ids, weights);
-		return;
-	}
-	s = x;
-	if (rule->select == CL_SELECT_SIGMOID) {
+	if (is_gated(rule)) {
+		if (!may_be_clear(rule, weights) ||
+		    !choose_clear(rt, rule, x, ids)) {
+			choose_by_gates(rt, rule, x, ids, weights);
+			return;
+		}
+	} else if (rule->select == CL_SELECT_SIGMOID) {
 		cl_route_gate_each(CL_GATE_SIGMOID, x, rt->p, rule->nexperts,
 		    rt->wide);
-		s = rt->p;
-	}
-	choose(rt, rule, x, s, ids);
+		choose(rt, rule, x, rt->p, ids);
+	} else
+		choose(rt, rule, x, x, ids);
 	if (weights != NULL)
 		weigh(rt, rule, x, ids, rule->k, weights);
 }
@@ -264,6 +320,7 @@ cl_route_free(struct cl_route *rt)
 	free(rt->s);
 	free(rt->key);
 	free(rt->wide);
+	free(rt->near);
 	free(rt->top.candidate);
 	free(rt->top.heap);
 	free(rt->group_score);

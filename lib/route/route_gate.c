@@ -44,28 +44,72 @@ greatest_finite(const float *x, uint32_t n, bool *odd)
 	return (max[0]);
 }
 
-/* Round each of e to float and return their sum, in four strands. */
+/* Round each of e to float, into p, and return their sum, in four strands. */
 static double
-round_and_sum(double *e, uint32_t n)
+round_and_sum(const double *e, float *p, uint32_t n)
 {
 	double a = 0, b = 0, c = 0, d = 0;
 	uint32_t i;
 
 	for (i = 0; i + 4 <= n; i += 4) {
-		a += e[i] = (float)e[i];
-		b += e[i + 1] = (float)e[i + 1];
-		c += e[i + 2] = (float)e[i + 2];
-		d += e[i + 3] = (float)e[i + 3];
+		a += p[i] = (float)e[i];
+		b += p[i + 1] = (float)e[i + 1];
+		c += p[i + 2] = (float)e[i + 2];
+		d += p[i + 3] = (float)e[i + 3];
 	}
 	for (; i < n; i++)
-		a += e[i] = (float)e[i];
+		a += p[i] = (float)e[i];
 	return ((a + b) + (c + d));
+}
+
+static void
+scale(float *p, float by, uint32_t n)
+{
+	four v;
+	uint32_t i;
+
+	for (i = 0; i + 4 <= n; i += 4) {
+		memcpy(&v, p + i, sizeof(v));
+		v *= by;
+		memcpy(p + i, &v, sizeof(v));
+	}
+	for (; i < n; i++)
+		p[i] *= by;
+}
+
+void
+cl_route_softmax_terms(float *p, uint32_t n, float max, double *e)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		e[i] = p[i] - max;
+	cl_elem_exp(e, n);
+	for (i = 0; i < n; i++)
+		p[i] = (float)e[i];
+}
+
+/* Softmax of what is finite; NaN and +inf stay as they are. */
+static void
+softmax_odd(const float *x, float max, float *p, uint32_t n, double *e)
+{
+	double sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		e[i] = x[i] < INFINITY ? x[i] - max : -INFINITY;
+	cl_elem_exp(e, n);
+	for (i = 0; i < n; i++)
+		sum += (float)e[i];
+	for (i = 0; i < n; i++)
+		p[i] = x[i] < INFINITY ? (float)e[i] * (float)(1 / sum) :
+		    x[i];
 }
 
 bool
 cl_route_softmax(const float *x, float *p, uint32_t n, double *e)
 {
-	float inv, max;
+	float max;
 	uint32_t i;
 	bool odd;
 
@@ -75,21 +119,15 @@ cl_route_softmax(const float *x, float *p, uint32_t n, double *e)
 			p[i] = x[i] == -INFINITY ? 0 : x[i];
 		return (false);
 	}
+	if (odd) {
+		softmax_odd(x, max, p, n, e);
+		return (false);
+	}
 	for (i = 0; i < n; i++)
 		e[i] = x[i] - max;
-	if (odd)
-		for (i = 0; i < n; i++)
-			if (!(x[i] < INFINITY))
-				e[i] = -INFINITY;
 	cl_elem_exp(e, n);
-	inv = (float)(1 / round_and_sum(e, n));
-	if (!odd)
-		for (i = 0; i < n; i++)
-			p[i] = (float)e[i] * inv;
-	else
-		for (i = 0; i < n; i++)
-			p[i] = x[i] < INFINITY ? (float)e[i] * inv : x[i];
-	return (!odd);
+	scale(p, (float)(1 / round_and_sum(e, p, n)), n);
+	return (true);
 }
 
 /*

@@ -31,6 +31,10 @@ cl_route_pick(quad mask, four yes, four no)
 #define CL_ROUTE_NAN	(INT32_MIN + 1)
 #define CL_ROUTE_NEVER	INT32_MIN	/* may not be chosen */
 
+/* p[i] = exp(p[i] - max), what a softmax sums and divides; n of them. */
+void	cl_route_softmax_terms(float *p, uint32_t n, float max,
+	    double *scratch);
+
 /*
  * Softmax of x[0..n-1] into p, which may be x.  False where it gives no
  * numbers: with NaN, with +inf, or with -inf only.  p is then that of the

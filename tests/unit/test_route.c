@@ -543,6 +543,43 @@ neighbouring_floats(void)
 	assert(ids[8] == 9);
 }
 
+/*
+ * Crowds of scores a few floats apart, which the gate mostly makes equal; the
+ * choice is the same whether or not weights are asked for.
+ */
+static void
+crowded_rows(void)
+{
+	float gate_bias[E_MAX], sel_bias[E_MAX], scores[E_MAX], w[E_MAX];
+	uint16_t ids[E_MAX], alone[E_MAX], want[E_MAX];
+	float want_w[E_MAX], crowd[6];
+	struct cl_route *rt = cl_route_new(E_MAX, NULL);
+	struct cl_rule r;
+	uint64_t rng = 2;
+	uint32_t i, n, row;
+
+	assert(rt != NULL);
+	for (row = 0; row < 2000; row++) {
+		cl_rule_init(&r, 1, 1);
+		random_rule(&r, &rng, gate_bias, sel_bias);
+		r.sel_bias = NULL;
+		r.ngroup = r.ngroup_used = 1;
+		for (i = 0; i < 6; i++)
+			crowd[i] = random_score(&rng, 0);
+		for (i = 0; i < r.nexperts; i++) {
+			scores[i] = crowd[cl_rng_below(&rng, 6)];
+			for (n = (uint32_t)cl_rng_below(&rng, 4); n > 0; n--)
+				scores[i] = nextafterf(scores[i], INFINITY);
+		}
+		cl_route_choose(rt, &r, scores, ids, w);
+		cl_route_choose(rt, &r, scores, alone, NULL);
+		assert(memcmp(ids, alone, r.k * sizeof(*ids)) == 0);
+		(void)slow_choose(&r, scores, want, want_w);
+		assert(memcmp(ids, want, r.k * sizeof(*ids)) == 0);
+	}
+	cl_route_free(rt);
+}
+
 static void
 identical_rows(void)
 {
@@ -609,6 +646,8 @@ static const struct unit units[] = {
 	{ "a tie at the last place goes to the lower experts",
 	    straddling_ties },
 	{ "scores one float apart are told apart", neighbouring_floats },
+	{ "scores that crowd tie where their gates round to the same float",
+	    crowded_rows },
 	{ "the same row gives the same choice a thousand times",
 	    identical_rows },
 	{ "the widest row is ordered, whole and in part", widest_row },
