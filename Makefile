@@ -6,7 +6,6 @@ VERSION	 = 0.1.0
 O	?= build
 PREFIX	?= /usr/local
 MANDIR	?= $(PREFIX)/share/man
-DATADIR	?= $(PREFIX)/share/cl
 CFLAGS	?= -O2 -g
 PKG_CONFIG ?= pkg-config
 ZSTD_CFLAGS := $(shell $(PKG_CONFIG) --cflags libzstd 2>/dev/null)
@@ -43,7 +42,7 @@ FUZZERS	 = $(call programs,tests/fuzz/fuzz_*.c)
 all: $(COMMANDS:%=$(O)/%)
 
 # Objects follow their flags: another compiler or another SANITIZE rebuilds.
-FLAGS	 = $(CC) $(CL_CFLAGS) $(CFLAGS) $(DATADIR)
+FLAGS	 = $(CC) $(CL_CFLAGS) $(CFLAGS)
 $(O)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo "$$FLAGS" | cmp -s - $@ || echo "$$FLAGS" > $@
@@ -52,8 +51,6 @@ $(O)/flags: export FLAGS := $(FLAGS)
 $(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CL_CFLAGS) $(CFLAGS) -c -o $@ $<
-
-$(O)/cmd/%.o: CL_CFLAGS += -DCL_DATADIR='"$(DATADIR)"'
 
 $(O)/libcl.a: $(LIB_OBJ)
 	rm -f $@
@@ -104,17 +101,23 @@ check-hdr:
 check-man:
 	+@O=$(O) tests/run man
 
+# The corpus is where it starts: make O=build/fuzz CC=clang fuzz-gguf \
+#     SANITIZE=fuzzer-no-link,address,undefined FUZZ=-max_total_time=600
+fuzz-%: $(O)/tests/fuzz/fuzz_%.o $(O)/libcl.a
+	@mkdir -p $(O)/found-$*
+	$(CC) $(CL_LDFLAGS) -fsanitize=fuzzer $(LDFLAGS) \
+	    -o $(O)/tests/fuzz/libfuzzer_$* $^ $(CL_LIBS)
+	$(O)/tests/fuzz/libfuzzer_$* $(FUZZ) $(O)/found-$* tests/fuzz/corpus/$*
+
 bench: all $(BENCHES) $(GENS)
 	@O=$(O) tests/bench/run
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(DATADIR) \
+	install -d $(DESTDIR)$(PREFIX)/bin \
 	    $(foreach s,1 5 7,$(DESTDIR)$(MANDIR)/man$(s))
 	install $(COMMANDS:%=$(O)/%) $(DESTDIR)$(PREFIX)/bin
 	set -e; for page in man/*.[157]; do \
 	    install -m 644 $$page $(DESTDIR)$(MANDIR)/man$${page##*.}; done
-	set -e; for file in $(wildcard share/cl/*); do \
-	    install -m 644 $$file $(DESTDIR)$(DATADIR); done
 
 dist:
 	mkdir -p $(O)

@@ -263,7 +263,8 @@ write_conditions(struct run *r, const struct cl_trace_head *head,
 
 /* A trace begins: all that a replay of it needs. */
 static int
-begin_run(struct run *r, const struct cl_trace_head *head, struct cl_err *err)
+begin_run(struct run *r, struct cl_trace_reader *reader,
+    const struct cl_trace_head *head, struct cl_err *err)
 {
 	struct cl_replay_options o = r->o->replay;
 	struct cl_budget_slots slots;
@@ -289,7 +290,8 @@ begin_run(struct run *r, const struct cl_trace_head *head, struct cl_err *err)
 	o.device = r->device;
 	status = write_conditions(r, head, m, &slots, &o, err);
 	if (status == CL_OK)
-		r->replay = cl_replay_new(m, &o, r->writer, err);
+		r->replay = cl_replay_new(m, &o, r->writer,
+		    cl_trace_reader_wait_ns(reader), err);
 	if (r->replay == NULL)
 		return (err->code);
 	return (r->o->real ? write_machine(r, err) : CL_OK);
@@ -346,7 +348,7 @@ take_record(struct run *r, struct cl_trace_reader *reader,
 
 	switch (rec->kind) {
 	case CL_TRACE_HEAD:
-		return (begin_run(r, rec->head, err));
+		return (begin_run(r, reader, rec->head, err));
 	case CL_TRACE_SEQ:
 		break;
 	case CL_TRACE_BLOCK:

@@ -50,15 +50,16 @@ struct cl_replay_options {
 /* Buffers besides the slots that a replay needs of its device: the largest k. */
 uint32_t	cl_replay_nbypass(const struct cl_model *);
 
-/* Writes the columns of the run whose conditions the writer has written. */
+/*
+ * Writes the columns of the run whose conditions the writer has written, and
+ * starts the clock.  input_wait_ns, here and below, is the time spent so far
+ * waiting for the trace: none of it is part of the wall time.
+ */
 struct cl_replay	*cl_replay_new(const struct cl_model *,
 			    const struct cl_replay_options *,
-			    struct cl_stats_writer *, struct cl_err *);
+			    struct cl_stats_writer *, uint64_t input_wait_ns,
+			    struct cl_err *);
 
-/*
- * Replay a block.  input_wait_ns is the time spent so far waiting for the
- * trace: it is no part of the wall time.
- */
 int	cl_replay_block(struct cl_replay *, const struct cl_trace_block *,
 	    uint64_t input_wait_ns, struct cl_err *);
 

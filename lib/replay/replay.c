@@ -160,7 +160,8 @@ set_up(struct cl_replay *r, const struct cl_model *m, const uint32_t *layers,
 
 struct cl_replay *
 cl_replay_new(const struct cl_model *m, const struct cl_replay_options *o,
-    struct cl_stats_writer *writer, struct cl_err *err)
+    struct cl_stats_writer *writer, uint64_t input_wait_ns,
+    struct cl_err *err)
 {
 	struct cl_replay *r;
 	uint32_t *layers = NULL;

@@ -1,0 +1,185 @@
+/*
+ * cl-diff: two replays side by side.
+ */
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cl/compare.h"
+#include "cl/dst.h"
+#include "cl/err.h"
+#include "cl/render.h"
+#include "cl/src.h"
+#include "cl/stats_read.h"
+#include "fe.h"
+
+static const struct fe_command command = {
+	.name = "cl-diff",
+	.synopsis = "[-ahqV] [-f text|tsv|json] [--force] a b",
+	.help =
+"Compare two replays: conditions, counters, measurements, layers.\n"
+"\n"
+"  -a, --all           show every row of long tables\n"
+"  -f, --format text|tsv|json\n"
+"                      for people, for awk, for programs (text)\n"
+"  --force             compare runs of different traces, models or contracts\n"
+"  -h, --help          show this\n"
+"  -q, --quiet         print nothing; the exit status says it\n"
+"  -V, --version       show the version\n"
+"\n"
+"One of a and b may be -, standard input.\n"
+"Exit status: 0 logical counters and digests are the same, 1 they are not,\n"
+"2 trouble (an incomplete run is trouble).\n"
+};
+
+struct options {
+	unsigned	 form;
+	bool		 force;
+	bool		 quiet;
+	struct cl_render_options render;
+};
+
+enum { OPT_FORCE = 256 };
+
+static const struct option long_options[] = {
+	{ "all", no_argument, NULL, 'a' },
+	{ "force", no_argument, NULL, OPT_FORCE },
+	{ "format", required_argument, NULL, 'f' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static void
+parse_args(struct options *o, int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt_long(argc, argv, "af:hqV", long_options,
+	    NULL)) != -1) {
+		switch (c) {
+		case 'a':
+			o->render.all = true;
+			break;
+		case 'f':
+			o->form = fe_choice("--format", optarg,
+			    cl_compare_forms);
+			break;
+		case 'h':
+			fe_help();
+		case 'q':
+			o->quiet = true;
+			break;
+		case 'V':
+			fe_version();
+		case OPT_FORCE:
+			o->force = true;
+			break;
+		default:
+			fe_misuse("see %s --help", command.name);
+		}
+	}
+	if (argc - optind != 2)
+		fe_misuse("two inputs are wanted, not %d", argc - optind);
+	o->render.bold = o->form == 0 && fe_colour();
+}
+
+/* All runs of an input; says which of them are not of a whole trace. */
+static int
+load(struct cl_compare_side *side, const char *path)
+{
+	struct cl_err err = { 0 };
+	struct cl_stats_reader *in;
+	size_t i;
+	int status = FE_DONE;
+
+	side->name = strcmp(path, "-") == 0 ? "standard input" : path;
+	in = cl_stats_reader_new(fe_input(path), &err);
+	if (in == NULL || cl_compare_load(side, in, &err) != CL_OK)
+		fe_die(&err);
+	cl_stats_reader_free(in);
+	for (i = 0; i < side->n; i++) {
+		if (side->run[i].end.end == 1)
+			continue;
+		fe_warn("%s: run %zu is %s", side->name, i + 1,
+		    cl_run_end(&side->run[i]));
+		status = FE_TROUBLE;
+	}
+	return (status);
+}
+
+/* Nothing is printed before it is clear that all pairs may be compared. */
+static void
+check(const struct cl_compare_side *a, const struct cl_compare_side *b,
+    const struct cl_compare_pair *pairs, size_t n)
+{
+	struct cl_err err = { 0 };
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (cl_compare_check(&pairs[i], &err) == CL_OK)
+			continue;
+		fe_warn("%s and %s: %s; --force compares them all the same",
+		    a->name, b->name, err.msg);
+		exit(FE_TROUBLE);
+	}
+}
+
+static int
+compare(const struct options *o, struct cl_compare *c,
+    const struct cl_compare_pair *pairs, size_t n)
+{
+	struct cl_compare_verdict v;
+	struct cl_err err = { 0 }, note;
+	size_t i;
+	int status = FE_DONE;
+
+	for (i = 0; i < n; i++) {
+		memset(&note, 0, sizeof(note));
+		(void)cl_compare_check(&pairs[i], &note);
+		if (!o->quiet && cl_compare_pair(c, &pairs[i],
+		    note.code == CL_OK ? NULL : note.msg, &err) != CL_OK)
+			fe_die(&err);
+		cl_compare_judge(&pairs[i], &v);
+		if (!v.same)
+			status = FE_NEGATIVE;
+	}
+	if (!o->quiet && cl_compare_end(c, &err) != CL_OK)
+		fe_die(&err);
+	return (status);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options o = { 0 };
+	struct cl_compare_side a = { 0 }, b = { 0 };
+	struct cl_compare_pair *pairs;
+	struct cl_compare *c = NULL;
+	struct cl_err err = { 0 };
+	struct cl_dst *out;
+	size_t n;
+	int trouble, status;
+
+	fe_init(&command);
+	parse_args(&o, argc, argv);
+	trouble = load(&a, argv[optind]);
+	if (load(&b, argv[optind + 1]) != FE_DONE)
+		trouble = FE_TROUBLE;
+	if (cl_compare_pair_up(&a, &b, &pairs, &n, &err) != CL_OK)
+		fe_die(&err);
+	if (!o.force)
+		check(&a, &b, pairs, n);
+	out = fe_output(NULL, false, false);
+	if (!o.quiet && (c = cl_compare_new(o.form, out, &o.render, &a, &b,
+	    &err)) == NULL)
+		fe_die(&err);
+	status = compare(&o, c, pairs, n);
+	cl_compare_free(c);
+	free(pairs);
+	cl_compare_side_free(&a);
+	cl_compare_side_free(&b);
+	return (fe_finish(out, trouble != FE_DONE ? trouble : status));
+}

@@ -1,0 +1,176 @@
+/*
+ * cl-trace's main work: run a model, and record its router.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cl/dst.h"
+#include "cl/err.h"
+#include "cl/model.h"
+#include "cl/record.h"
+#include "cl/tap.h"
+#include "cl/text.h"
+#include "fe.h"
+#include "trace.h"
+
+#define SPECIAL_TOKENS	8		/* that a model may put around a text */
+
+/*
+ * Positions for the longest prompt and what is generated behind it.  No token
+ * is shorter than a byte of its text.
+ */
+static uint32_t
+positions(const struct trace_options *o)
+{
+	uint64_t n, most = 0;
+	size_t i;
+
+	for (i = 0; i < o->nprompts; i++)
+		if (o->prompt[i].nbytes > most)
+			most = o->prompt[i].nbytes;
+	n = most + SPECIAL_TOKENS + o->ngenerate;
+	return (n > UINT32_MAX ? UINT32_MAX : (uint32_t)n);
+}
+
+static struct cl_tap *
+open_tap(const struct trace_options *o, struct cl_err *err)
+{
+	char beside[4200];
+	const char *env = getenv("CL_LLAMA"), *places[4];
+	struct cl_tap_options t = {
+		.places = places,
+		.nctx = o->nctx != 0 ? o->nctx : positions(o),
+		.nbatch = o->nubatch,
+		.nubatch = o->nubatch,
+		.nseq = 1,
+		.nthreads = o->nthreads,
+		.capture = true,
+	};
+	unsigned n = 0;
+
+	if (env != NULL && *env == '\0')
+		env = NULL;
+	t.must = o->llama != NULL ? o->llama : env;
+	(void)snprintf(beside, sizeof(beside), "%s/deps", fe_home());
+	if (t.must != NULL)
+		places[n++] = t.must;
+	places[n++] = beside;
+	places[n] = NULL;
+	return (cl_tap_open(&t, o->operand[0], err));
+}
+
+static void
+note(struct cl_trace_head *h, const char *key, uint64_t v, struct cl_err *err)
+{
+	char text[24];
+
+	(void)snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
+	(void)cl_trace_head_note(h, key, text, err);
+}
+
+/* What the recording will hold, and the options that shape it. */
+static struct cl_trace_head *
+make_head(const struct trace_options *o, struct cl_err *err)
+{
+	struct cl_trace_head *h;
+	struct cl_model *m;
+	char temperature[32];
+
+	if ((m = cl_model_open(o->operand[0], err)) == NULL ||
+	    (h = cl_trace_head_new(m, err)) == NULL)
+		return (NULL);
+	h->origin = CL_ORIGIN_RECORDED;
+	h->scores = o->scores;
+	h->tokens = o->tokens;
+	h->weights = o->scores == CL_SCORES_NONE;
+	h->block_tokens = CL_TRACE_BLOCK_LIVE;
+	if (o->builtin)
+		(void)cl_trace_head_note(h, "prompt", "built-in", err);
+	else
+		note(h, "prompts", o->nprompts, err);
+	note(h, "generate", o->ngenerate, err);
+	if (o->ignore_eos)
+		(void)cl_trace_head_note(h, "ignore_eos", "yes", err);
+	if (o->temperature > 0) {
+		(void)cl_trace_head_note(h, "temp",
+		    cl_text_double(temperature, o->temperature), err);
+		note(h, "seed", o->seed, err);
+	}
+	note(h, "ubatch", o->nubatch, err);
+	note(h, "threads", o->nthreads, err);
+	if (err->code == CL_OK)
+		return (h);
+	cl_trace_head_free(h);
+	return (NULL);
+}
+
+static void
+progress(void *arg, uint64_t done, uint64_t total)
+{
+
+	(void)arg;
+	fe_progress(done, total, "tokens");
+}
+
+static int
+run(const struct trace_options *o, struct cl_tap *tap,
+    struct cl_trace_head *head, struct cl_dst *out, struct cl_err *err)
+{
+	struct cl_trace_counts c;
+	struct cl_record_prompt *p;
+	struct cl_record_options r = {
+		.nprompts = (uint32_t)o->nprompts,
+		.ngenerate = o->ngenerate,
+		.ignore_eos = o->ignore_eos,
+		.temp = o->temperature,
+		.seed = o->seed,
+		.progress = progress,
+		.stop = fe_stop(),
+	};
+	size_t i;
+	int status;
+
+	if ((p = calloc(o->nprompts, sizeof(*p))) == NULL)
+		return (cl_fail_nomem(err, "the prompts"));
+	for (i = 0; i < o->nprompts; i++)
+		p[i] = (struct cl_record_prompt){ o->prompt[i].name,
+		    o->prompt[i].text, o->prompt[i].nbytes };
+	r.prompts = p;
+	status = cl_record_run(tap, head, out, &r, &c, err);
+	free(p);
+	if (status != CL_OK)
+		return (status);
+	fe_warn("%llu tokens in %llu passes, %llu cells, %llu mismatches%s",
+	    (unsigned long long)c.tokens, (unsigned long long)c.passes,
+	    (unsigned long long)c.cells, (unsigned long long)c.mismatches,
+	    c.end == CL_END_INTERRUPTED ? "; interrupted" : "");
+	return (c.end == CL_END_COMPLETE ? CL_OK : CL_END);
+}
+
+int
+trace_record(const struct trace_options *o)
+{
+	struct cl_err err = { 0 };
+	struct cl_trace_head *head;
+	struct cl_tap *tap;
+	struct cl_dst *out;
+	int status;
+
+	if ((head = make_head(o, &err)) == NULL)
+		fe_die(&err);
+	out = fe_output(o->output, o->replace, true);
+	if ((tap = open_tap(o, &err)) == NULL) {
+		cl_trace_head_free(head);
+		cl_dst_free(out);
+		fe_die(&err);
+	}
+	status = run(o, tap, head, out, &err);
+	cl_tap_close(tap);
+	cl_trace_head_free(head);
+	if (status == CL_OK || status == CL_END)
+		return (fe_finish(out, status == CL_OK ? FE_DONE :
+		    FE_TROUBLE));
+	fe_warn("%s", err.msg);
+	return (fe_abandon(out));
+}

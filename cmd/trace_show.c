@@ -1,0 +1,121 @@
+/*
+ * cl-trace on what exists already: the geometry of a model; what traces hold,
+ * whether they are whole, and their rows as text.
+ */
+
+#include <string.h>
+
+#include "cl/dst.h"
+#include "cl/err.h"
+#include "cl/export_tsv.h"
+#include "cl/geometry.h"
+#include "cl/info.h"
+#include "cl/model.h"
+#include "cl/src.h"
+#include "cl/trace_read.h"
+#include "fe.h"
+#include "trace.h"
+
+int
+trace_geometry(const struct trace_options *o)
+{
+	struct cl_err err = { 0 };
+	struct cl_model *m;
+	struct cl_dst *out;
+
+	if ((m = cl_model_open(o->operand[0], &err)) == NULL)
+		fe_die(&err);
+	out = fe_output(o->output, o->replace, false);
+	(o->json ? cl_geometry_json : cl_geometry_text)(m, out);
+	cl_model_free(m);
+	return (fe_finish(out, FE_DONE));
+}
+
+/*
+ * Do it for each input; the last output is whole only if all were.  What
+ * reads a trace gets the reader, the input's name and the output.
+ */
+static int
+each_input(const struct trace_options *o, unsigned wants,
+    int (*act)(struct cl_trace_reader *, const char *, struct cl_dst *,
+    struct cl_err *))
+{
+	static char dash[] = "-";
+	static char *const only_stdin[] = { dash, NULL };
+	char *const *path = o->noperands > 0 ? o->operand : only_stdin;
+	struct cl_dst *out = fe_output(o->output, o->replace, false);
+	struct cl_trace_reader *reader;
+	struct cl_err err;
+	struct cl_src *src;
+	int status = FE_DONE;
+
+	for (; *path != NULL; path++) {
+		memset(&err, 0, sizeof(err));
+		src = fe_input(*path);
+		reader = cl_trace_reader_new(src, wants, &err);
+		if (reader == NULL ||
+		    act(reader, cl_src_name(src), out, &err) != CL_OK) {
+			fe_warn("%s", err.msg);
+			status = FE_TROUBLE;
+		}
+		cl_trace_reader_free(reader);
+	}
+	return (fe_finish(out, status));
+}
+
+int
+trace_info(const struct trace_options *o)
+{
+
+	return (each_input(o, 0, o->json ? cl_info_json : cl_info_text));
+}
+
+static int
+dump(struct cl_trace_reader *reader, const char *name, struct cl_dst *out,
+    struct cl_err *err)
+{
+
+	(void)name;
+	return (cl_export_tsv(reader, out, err));
+}
+
+int
+trace_dump(const struct trace_options *o)
+{
+
+	return (each_input(o, CL_TRACE_WEIGHTS, dump));
+}
+
+/* A line for each trace that is whole and chose what its scores say. */
+static int
+verify(struct cl_trace_reader *reader, const char *name, struct cl_dst *out,
+    struct cl_err *err)
+{
+	const struct cl_trace_rec *rec;
+	unsigned long long member = 0;
+	int status;
+
+	while ((status = cl_trace_read(reader, &rec, err)) == CL_OK) {
+		if (rec->kind != CL_TRACE_TRAILER)
+			continue;
+		member++;
+		if (rec->counts->end != CL_END_COMPLETE)
+			(void)cl_fail(err, CL_ECUT, "%s: trace %llu is %s: "
+			    "its writer stopped after token %llu", name,
+			    member, cl_trace_end_name(rec->counts->end),
+			    (unsigned long long)rec->counts->tokens);
+		else
+			cl_dst_printf(out, "%s: trace %llu is whole: %llu "
+			    "tokens, routing %016llx\n", name, member,
+			    (unsigned long long)rec->counts->tokens,
+			    (unsigned long long)rec->counts->routing);
+	}
+	return (status == CL_END ? err->code : status);
+}
+
+int
+trace_verify(const struct trace_options *o)
+{
+
+	return (each_input(o, CL_TRACE_CHECK, verify));
+}
