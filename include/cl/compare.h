@@ -1,0 +1,99 @@
+#ifndef CL_COMPARE_H
+#define CL_COMPARE_H
+
+/*
+ * Two runs side by side: conditions that differ, every counter with its
+ * change, what was measured, layers that differ; the forms are those of
+ * cl-diff(1).  Runs are the same when their logical counters and digests are,
+ * in every row; conditions and measurements do not count.  One thread.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cl/run.h"
+
+struct cl_compare;
+struct cl_dst;
+struct cl_err;
+struct cl_render_options;
+struct cl_stats_reader;
+
+/* All runs of one input. */
+struct cl_compare_side {
+	const char	*name;		/* the caller's */
+	size_t		 n;
+	size_t		 cap;
+	struct cl_run	*run;
+};
+
+/* The columns of both runs by name; one that a side lacks is its n there. */
+struct cl_compare_columns {
+	size_t		 n;
+	uint16_t	 a[2 * CL_STATS_COLUMNS_MAX];
+	uint16_t	 b[2 * CL_STATS_COLUMNS_MAX];
+};
+
+/* Two runs that belong together; borrows them. */
+struct cl_compare_pair {
+	const struct cl_run *a;
+	const struct cl_run *b;
+	struct cl_compare_columns columns[CL_STATS_MEASURED + 1]; /* by kind */
+};
+
+struct cl_compare_verdict {
+	size_t		 counters;	/* of the whole run */
+	size_t		 counters_differ;
+	size_t		 phases_differ;
+	size_t		 layers;	/* of either side */
+	size_t		 layers_differ;
+	size_t		 windows_differ;
+	bool		 windows;	/* were comparable: same bounds */
+	bool		 parted;	/* in a window that is known: */
+	uint64_t	 parted_from;	/* tokens before it */
+	uint64_t	 parted_to;	/* tokens up to its end */
+	bool		 same;
+};
+
+/* Gather every run into an empty side with its name set; all or an error. */
+int	cl_compare_load(struct cl_compare_side *, struct cl_stats_reader *,
+	    struct cl_err *);
+
+/*
+ * Which runs belong together: one and one always do; several are paired by
+ * their order, and only where they are as many and alike in every condition.
+ * *pairs is the caller's to free.
+ */
+int	cl_compare_pair_up(const struct cl_compare_side *a,
+	    const struct cl_compare_side *b, struct cl_compare_pair **pairs,
+	    size_t *npairs, struct cl_err *);
+
+/*
+ * Why the pair should not be compared, as an error: another trace, model or
+ * contract; CL_OK where nothing is known against it.
+ */
+int	cl_compare_check(const struct cl_compare_pair *, struct cl_err *);
+
+void	cl_compare_judge(const struct cl_compare_pair *,
+	    struct cl_compare_verdict *);
+
+/* "text", "tsv", "json", NULL, as in cl/render.h. */
+extern const char *const cl_compare_forms[];
+
+/* Prints what stands before the first pair. */
+struct cl_compare	*cl_compare_new(unsigned form, struct cl_dst *,
+			    const struct cl_render_options *,
+			    const struct cl_compare_side *a,
+			    const struct cl_compare_side *b,
+			    struct cl_err *);
+
+/* note: why cl_compare_check refused what was forced; NULL: it did not. */
+int	cl_compare_pair(struct cl_compare *, const struct cl_compare_pair *,
+	    const char *note, struct cl_err *);
+
+int	cl_compare_end(struct cl_compare *, struct cl_err *);
+void	cl_compare_free(struct cl_compare *);		/* NULL is legal */
+void	cl_compare_side_free(struct cl_compare_side *);
+
+#endif /* CL_COMPARE_H */

@@ -1,0 +1,72 @@
+#ifndef COMPARE_INT_H
+#define COMPARE_INT_H
+
+/*
+ * What the forms of a comparison share: columns and rows of both sides, each
+ * matched by name or index, with what has no partner beside nothing.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cl/cell.h"
+#include "cl/compare.h"
+#include "cl/json.h"
+#include "cl/render.h"
+#include "cl/run.h"
+
+/* One name, and what either side has under it. */
+struct field {
+	const char	*name;
+	struct cl_cell	 a;
+	struct cl_cell	 b;
+};
+
+/* The rows of both sides at one index; NULL where a side has none. */
+struct row_pair {
+	uint32_t	 index;
+	const struct cl_run_row *a;
+	const struct cl_run_row *b;
+};
+
+struct cl_compare {
+	const struct compare_form *form;
+	struct cl_dst	*dst;		/* borrowed */
+	struct cl_render_options options;
+	const struct cl_compare_side *a;
+	const struct cl_compare_side *b;
+	size_t		 npairs;	/* that were begun */
+	struct cl_json	 json;		/* json: the open document */
+};
+
+struct compare_form {
+	int	(*begin)(struct cl_compare *, struct cl_err *);
+	int	(*pair)(struct cl_compare *, const struct cl_compare_pair *,
+		    const struct cl_compare_verdict *, const char *note,
+		    struct cl_err *);
+	int	(*end)(struct cl_compare *, struct cl_err *);
+};
+
+extern const struct compare_form cl_compare_text;
+extern const struct compare_form cl_compare_tsv;
+extern const struct compare_form cl_compare_json;
+
+/* Condition or counter number i of both sides; false behind the last. */
+bool	cl_compare_cond(const struct cl_compare_pair *, size_t i,
+	    struct field *);
+bool	cl_compare_field(const struct cl_compare_pair *, enum cl_stats_kind,
+	    const struct row_pair *, size_t i, struct field *);
+
+/* The next index of either side; *next is 0 at first. */
+bool	cl_compare_rows(const struct cl_compare_pair *, enum cl_stats_kind,
+	    enum cl_stats_scope, uint64_t *next, struct row_pair *);
+
+/* Do the rows differ in any field? */
+bool	cl_compare_differ(const struct cl_compare_pair *, enum cl_stats_kind,
+	    const struct row_pair *);
+
+/* May windows be compared: do both sides have the same bounds? */
+bool	cl_compare_windows(const struct cl_compare_pair *);
+
+#endif /* COMPARE_INT_H */

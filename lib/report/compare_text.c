@@ -1,0 +1,304 @@
+/*
+ * A comparison for people: conditions that differ come first, since they are
+ * what the differences below are due to.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cl/dst.h"
+#include "cl/err.h"
+#include "cl/figure.h"
+#include "cl/table.h"
+#include "cl/text.h"
+#include "compare_int.h"
+
+#define LABEL	20			/* columns before a condition */
+#define HEAD	14			/* rows kept of a long table */
+#define TAIL	6
+
+static int
+begin(struct cl_compare *c, struct cl_err *err)
+{
+
+	(void)c;
+	(void)err;
+	return (CL_OK);
+}
+
+static void
+name_side(struct cl_compare *c, const char *letter, const char *name,
+    const struct cl_run *run)
+{
+	char text[1500], count[40];
+	struct cl_cell slots = cl_run_cond(run, "cache_experts");
+
+	(void)snprintf(text, sizeof(text), "%.400s: %s%.400s, %.60s, %s "
+	    "experts cached%s%s", name,
+	    cl_run_synthetic(run) ? "SYNTHETIC " : "",
+	    cl_run_cond_text(run, "trace", "a trace"),
+	    cl_run_cond_text(run, "policy", "policy unknown"),
+	    cl_cell_text(&slots, count, sizeof(count)),
+	    run->end.end == 1 ? "" : "; the run is ",
+	    run->end.end == 1 ? "" : cl_run_end(run));
+	cl_table_wrap(c->dst, letter, 3, text);
+}
+
+static void
+heading(struct cl_compare *c, const struct cl_compare_pair *p,
+    const char *note)
+{
+
+	if (c->npairs > 1)
+		cl_dst_printf(c->dst, "\n");
+	if (c->a->n > 1)
+		cl_dst_printf(c->dst, "%spair %zu of %zu%s\n",
+		    c->options.bold ? "\033[1m" : "", c->npairs, c->a->n,
+		    c->options.bold ? "\033[0m" : "");
+	name_side(c, "a", c->a->name, p->a);
+	name_side(c, "b", c->b->name, p->b);
+	if (note != NULL) {
+		cl_dst_printf(c->dst, "\n");
+		cl_table_wrap(c->dst, "FORCED:", 8, note);
+		cl_table_wrap(c->dst, "", 8, "What follows compares figures "
+		    "that were not counted on the same grounds: their "
+		    "differences are no effect of the conditions alone.");
+	} else if (p->a->end.routing == 0 || p->b->end.routing == 0) {
+		cl_dst_printf(c->dst, "\nnot known to be of the same trace: "
+		    "it was not read to its end\n");
+	}
+}
+
+/* Values may be long: one below the other, so that nothing is cut. */
+static void
+conditions(struct cl_compare *c, const struct cl_compare_pair *p)
+{
+	char name[64], label[80], text[4096];
+	struct field f;
+	size_t i, n = 0;
+
+	cl_dst_printf(c->dst, "\n");
+	for (i = 0; cl_compare_cond(p, i, &f); i++) {
+		if (cl_cell_equal(&f.a, &f.b))
+			continue;
+		if (n++ == 0)
+			cl_dst_printf(c->dst, "conditions that differ\n");
+		(void)cl_text_vis(name, sizeof(name), f.name,
+		    strlen(f.name));
+		(void)snprintf(label, sizeof(label), "%-*s a", LABEL - 4,
+		    name);
+		cl_table_wrap(c->dst, label, LABEL,
+		    cl_cell_text(&f.a, text, sizeof(text)));
+		(void)snprintf(label, sizeof(label), "%*s b", LABEL - 4, "");
+		cl_table_wrap(c->dst, label, LABEL,
+		    cl_cell_text(&f.b, text, sizeof(text)));
+	}
+	if (n == 0)
+		cl_dst_printf(c->dst, "all conditions are the same\n");
+}
+
+/* The values of a field, and how they change. */
+static void
+add_field(struct cl_table *t, const struct field *f)
+{
+	char buf[64], figure[CL_FIGURE_MAX];
+	double a, b;
+
+	cl_table_add(t, "%s", cl_cell_text(&f->a, buf, sizeof(buf)));
+	cl_table_add(t, "%s", cl_cell_text(&f->b, buf, sizeof(buf)));
+	if (cl_cell_equal(&f->a, &f->b)) {
+		cl_table_add(t, "%s", "");
+		cl_table_add(t, "%s", "");
+	} else if (!cl_cell_number(&f->a, &a) || !cl_cell_number(&f->b, &b)) {
+		cl_table_add(t, "differ");
+		cl_table_add(t, "%s", "");
+	} else {
+		if (f->a.type == CL_STATS_U64 && f->b.type == CL_STATS_U64)
+			cl_table_add(t, "%s", cl_figure_change(figure, f->a.u,
+			    f->b.u));
+		else
+			cl_table_add(t, "%+.6g", b - a);
+		cl_table_add(t, "%s", cl_figure_relative(figure, a, b));
+	}
+}
+
+/* Rates are compared in points, which add up, and not in per cent of them. */
+static void
+add_hit_rate(struct cl_table *t, const struct cl_compare_pair *p,
+    const struct row_pair *rows)
+{
+	char buf[CL_FIGURE_MAX];
+	uint64_t ha, hb, na, nb;
+	double a, b;
+	bool known;
+
+	(void)cl_run_count(p->a, CL_STATS_LOGICAL, rows->a, "hits", &ha);
+	(void)cl_run_count(p->b, CL_STATS_LOGICAL, rows->b, "hits", &hb);
+	(void)cl_run_count(p->a, CL_STATS_LOGICAL, rows->a, "accesses", &na);
+	(void)cl_run_count(p->b, CL_STATS_LOGICAL, rows->b, "accesses", &nb);
+	known = cl_figure_ratio(ha, na, &a);
+	known = cl_figure_ratio(hb, nb, &b) && known;
+	cl_table_add(t, "  hits / accesses");
+	cl_table_add(t, "%s", cl_figure_percent(buf, ha, na));
+	cl_table_add(t, "%s", cl_figure_percent(buf, hb, nb));
+	if (known && (a < b || a > b))
+		cl_table_add(t, "%+.2f points", 100 * (b - a));
+	cl_table_fill(t);
+}
+
+/* A table of one pair of rows; only: fields that differ. */
+static int
+fields(struct cl_compare *c, const struct cl_compare_pair *p,
+    const char *title, enum cl_stats_kind kind, enum cl_stats_scope scope,
+    uint32_t index, struct cl_err *err)
+{
+	struct row_pair rows = { index,
+	    cl_run_find(p->a, kind, scope, index),
+	    cl_run_find(p->b, kind, scope, index) };
+	struct cl_table t;
+	struct field f;
+	size_t i;
+
+	if (rows.a == NULL && rows.b == NULL)
+		return (CL_OK);
+	cl_table_init(&t, 5, 1);
+	cl_table_add(&t, "%s", title);
+	cl_table_add(&t, "a");
+	cl_table_add(&t, "b");
+	cl_table_add(&t, "b - a");
+	cl_table_add(&t, "change");
+	for (i = 0; cl_compare_field(p, kind, &rows, i, &f); i++) {
+		if (scope == CL_STATS_PHASE && cl_cell_equal(&f.a, &f.b))
+			continue;
+		cl_table_add(&t, "%s", f.name);
+		add_field(&t, &f);
+		if (kind == CL_STATS_LOGICAL && strcmp(f.name, "hits") == 0)
+			add_hit_rate(&t, p, &rows);
+	}
+	cl_dst_printf(c->dst, "\n");
+	return (cl_table_print(&t, c->dst, 0, c->options.bold, err));
+}
+
+static int
+phases(struct cl_compare *c, const struct cl_compare_pair *p,
+    struct cl_err *err)
+{
+	struct row_pair rows;
+	uint64_t next = 0;
+	int status = CL_OK;
+
+	while (status == CL_OK && cl_compare_rows(p, CL_STATS_LOGICAL,
+	    CL_STATS_PHASE, &next, &rows))
+		if (cl_compare_differ(p, CL_STATS_LOGICAL, &rows))
+			status = fields(c, p, rows.index == 0 ?
+			    "prefill, where it differs" :
+			    "decode, where it differs", CL_STATS_LOGICAL,
+			    CL_STATS_PHASE, rows.index, err);
+	return (status);
+}
+
+/* One counter of a layer: both values and the change. */
+static void
+add_layer_field(struct cl_table *t, const struct cl_compare_pair *p,
+    const struct row_pair *rows, const char *name)
+{
+	struct cl_cell a = cl_run_named(p->a, CL_STATS_LOGICAL, rows->a,
+	    name);
+	struct cl_cell b = cl_run_named(p->b, CL_STATS_LOGICAL, rows->b,
+	    name);
+	char buf[64];
+
+	cl_table_add(t, "%s", cl_cell_text(&a, buf, sizeof(buf)));
+	cl_table_add(t, "%s", cl_cell_text(&b, buf, sizeof(buf)));
+	if (a.type == CL_STATS_U64 && b.type == CL_STATS_U64)
+		cl_table_add(t, "%s", cl_figure_change(buf, a.u, b.u));
+	else
+		cl_table_add(t, "-");
+}
+
+static int
+layers(struct cl_compare *c, const struct cl_compare_pair *p,
+    const struct cl_compare_verdict *v, struct cl_err *err)
+{
+	static const char *const heads[] = { "layer", "hits a", "hits b",
+	    "b - a", "misses a", "misses b", "b - a" };
+	struct row_pair rows;
+	struct cl_table t;
+	uint64_t next = 0;
+	size_t i, n = 0;
+
+	if (v->layers_differ == 0)
+		return (CL_OK);
+	cl_table_init(&t, 7, 0);
+	for (i = 0; i < 7; i++)
+		cl_table_add(&t, "%s", heads[i]);
+	while (cl_compare_rows(p, CL_STATS_LOGICAL, CL_STATS_LAYER, &next,
+	    &rows)) {
+		if (!cl_compare_differ(p, CL_STATS_LOGICAL, &rows))
+			continue;
+		i = n++;
+		if (i == HEAD && !c->options.all &&
+		    v->layers_differ > HEAD + TAIL) {
+			cl_table_add(&t, "...");
+			cl_table_fill(&t);
+		}
+		if (i >= HEAD && i + TAIL < v->layers_differ &&
+		    !c->options.all && v->layers_differ > HEAD + TAIL)
+			continue;
+		cl_table_add(&t, "%u", rows.index);
+		add_layer_field(&t, p, &rows, "hits");
+		add_layer_field(&t, p, &rows, "misses");
+	}
+	cl_dst_printf(c->dst, "\n%zu of %zu layers differ\n",
+	    v->layers_differ, v->layers);
+	return (cl_table_print(&t, c->dst, 0, c->options.bold, err));
+}
+
+static void
+verdict(struct cl_compare *c, const struct cl_compare_verdict *v)
+{
+	char from[32], to[32];
+
+	cl_dst_printf(c->dst, "\n");
+	if (v->parted)
+		cl_dst_printf(c->dst, "decisions part between tokens %s and "
+		    "%s\n", cl_text_count(from, v->parted_from + 1),
+		    cl_text_count(to, v->parted_to));
+	if (v->same)
+		cl_dst_printf(c->dst, "the same: all %zu counters, %zu "
+		    "layers\n", v->counters, v->layers);
+	else
+		cl_dst_printf(c->dst, "different: %zu of %zu counters, %zu "
+		    "of %zu layers\n", v->counters_differ, v->counters,
+		    v->layers_differ, v->layers);
+}
+
+static int
+pair(struct cl_compare *c, const struct cl_compare_pair *p,
+    const struct cl_compare_verdict *v, const char *note, struct cl_err *err)
+{
+	int status;
+
+	heading(c, p, note);
+	conditions(c, p);
+	if ((status = fields(c, p, "counted", CL_STATS_LOGICAL, CL_STATS_RUN,
+	    0, err)) != CL_OK ||
+	    (status = phases(c, p, err)) != CL_OK ||
+	    (status = fields(c, p, "measured, no verdict", CL_STATS_MEASURED,
+	    CL_STATS_RUN, 0, err)) != CL_OK ||
+	    (status = layers(c, p, v, err)) != CL_OK)
+		return (status);
+	verdict(c, v);
+	return (CL_OK);
+}
+
+static int
+end(struct cl_compare *c, struct cl_err *err)
+{
+
+	(void)c;
+	(void)err;
+	return (CL_OK);
+}
+
+const struct compare_form cl_compare_text = { begin, pair, end };
