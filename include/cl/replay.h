@@ -60,6 +60,7 @@ struct cl_replay	*cl_replay_new(const struct cl_model *,
 			    struct cl_stats_writer *, uint64_t input_wait_ns,
 			    struct cl_err *);
 
+/* Replay the next block. */
 int	cl_replay_block(struct cl_replay *, const struct cl_trace_block *,
 	    uint64_t input_wait_ns, struct cl_err *);
 

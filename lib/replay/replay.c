@@ -182,6 +182,7 @@ cl_replay_new(const struct cl_model *m, const struct cl_replay_options *o,
 		return (NULL);
 	}
 	free(layers);
+	r->wait_ns = input_wait_ns;
 	cl_replay_clock(r);
 	return (r);
 }
