@@ -92,7 +92,7 @@ cl_route_keys(const float *s, const float *x, uint32_t n, int32_t *key)
 	for (i = 0; i < n; i++)
 		if (isinf(x[i]))
 			key[i] = x[i] > 0 ? CL_ROUTE_FIRST : CL_ROUTE_MINUS;
-		else if (isnan(x[i]) || isnan(s[i]))
+		else if (isnan(s[i]))
 			key[i] = CL_ROUTE_NAN;
 }
 

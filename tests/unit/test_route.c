@@ -580,6 +580,66 @@ crowded_rows(void)
 	cl_route_free(rt);
 }
 
+/*
+ * The best k of n scores by softmax, k of them weighed or not, against the
+ * slow rule; true if two of them have the same gate.
+ */
+static bool
+softmax_ties(struct cl_route *rt, const float *scores, uint32_t n, uint32_t k)
+{
+	uint16_t ids[8], want[8];
+	float w[8];
+	struct cl_rule r;
+	uint32_t j;
+	bool tie = false;
+
+	cl_rule_init(&r, n, k);
+	r.norm = false;
+	(void)slow_choose(&r, scores, want, w);
+	cl_route_choose(rt, &r, scores, ids, NULL);
+	assert(memcmp(ids, want, k * sizeof(*ids)) == 0);
+	cl_route_choose(rt, &r, scores, ids, w);
+	assert(memcmp(ids, want, k * sizeof(*ids)) == 0);
+	for (j = 1; j < k; j++)
+		tie |= w[j] == w[j - 1];
+	return (tie);
+}
+
+/* exp(x - max) differs, and the product with the common factor does not. */
+static void
+division_ties(void)
+{
+	float low[4] = { 0, -0x1p-10f, 0, 0 };	/* a sum of nearly two */
+	float near[3] = { 0, 0, 0 };
+	struct cl_route *rt = cl_route_new(4, NULL);
+	uint32_t i, nlow = 0, nnear = 0;
+
+	assert(rt != NULL);
+	for (i = 0; i < 4000; i++) {
+		near[1] = -(float)(i + 1) / 4096;
+		near[0] = nextafterf(near[1], -INFINITY);
+		nnear += softmax_ties(rt, near, 3, 3);
+		low[2] = -104 + (float)i / 1024;	/* gates are denormal */
+		low[3] = low[2] + 0x1p-8f;
+		nlow += softmax_ties(rt, low, 4, 4);
+	}
+	assert(nnear > 100 && nlow > 100);
+	cl_route_free(rt);
+}
+
+static void
+zeros_are_equal(void)
+{
+	float scores[6] = { -1, -0.0f, 0, -0.0f, 0, 1 }, w[5];
+	uint16_t ids[5];
+	uint32_t i;
+
+	choose(CL_GATE_SOFTMAX_WEIGHT, scores, 6, 5, ids, w);
+	assert(ids[0] == 5);
+	for (i = 1; i < 5; i++)
+		assert(ids[i] == i && w[i] == w[1]);
+}
+
 static void
 identical_rows(void)
 {
@@ -648,6 +708,8 @@ static const struct unit units[] = {
 	{ "scores one float apart are told apart", neighbouring_floats },
 	{ "scores that crowd tie where their gates round to the same float",
 	    crowded_rows },
+	{ "gates that a softmax's division makes equal tie", division_ties },
+	{ "zeros are equal whatever their signs", zeros_are_equal },
 	{ "the same row gives the same choice a thousand times",
 	    identical_rows },
 	{ "the widest row is ordered, whole and in part", widest_row },
