@@ -649,6 +649,7 @@ open_file(struct cl_gguf *g, struct cl_err *err)
 struct cl_gguf *
 cl_gguf_open(const char *path, struct cl_err *err)
 {
+	struct cl_err own = { 0 };
 	struct cl_gguf *g;
 
 	if ((g = calloc(1, sizeof(*g))) == NULL) {
@@ -658,8 +659,9 @@ cl_gguf_open(const char *path, struct cl_err *err)
 	g->fd = -1;
 	if ((g->path = cl_vec_strndup(path, strlen(path), err)) == NULL)
 		goto close;
-	if (open_file(g, err) != CL_OK || read_head(g, err) != CL_OK) {
-		cl_err_prefix(err, path);
+	if (open_file(g, &own) != CL_OK || read_head(g, &own) != CL_OK) {
+		cl_err_prefix(&own, path);
+		(void)cl_fail(err, own.code, "%s", own.msg);
 		goto close;
 	}
 	return (g);

@@ -20,12 +20,14 @@
 #include "cl/err.h"
 #include "cl/gguf.h"
 #include "cl/model.h"
+#include "cl/text.h"
 #include "cl/vec.h"
 
 #include "model_int.h"
 
 #define ARCH_MAX	64		/* bytes of a name such as qwen3moe */
 #define KEY_BUF		(ARCH_MAX + 64)
+#define VIS_MAX		80		/* of a name from the file, in messages */
 
 struct reader {
 	const struct cl_gguf *g;
@@ -44,6 +46,14 @@ key(const struct reader *r, char buf[KEY_BUF], const char *suffix)
 
 	(void)snprintf(buf, KEY_BUF, "%.*s.%s", ARCH_MAX, r->m->arch, suffix);
 	return (buf);
+}
+
+/* A tensor's name in a message, where it is not one that we know. */
+static const char *
+vis(char buf[VIS_MAX], const struct cl_gguf_tensor *t)
+{
+
+	return (cl_text_vis(buf, VIS_MAX, t->name, strlen(t->name)));
 }
 
 /* --- tensors --------------------------------------------------------------- */
@@ -86,10 +96,11 @@ static int
 add_experts(struct reader *r, const struct cl_gguf_tensor *t,
     const struct model_name *n)
 {
+	char buf[VIS_MAX];
 
 	if (n->suffix == MODEL_NSUFFIX)
 		return (cl_fail(r->err, CL_ENOTSUP, "the tensor %s: this part "
-		    "of experts is not understood", t->name));
+		    "of experts is not understood", vis(buf, t)));
 	if (n->layer >= r->m->nlayers)
 		return (cl_fail(r->err, CL_EFORMAT, "the tensor %s: the model "
 		    "has %u layers", t->name, r->m->nlayers));
@@ -106,6 +117,7 @@ add_tensor(struct reader *r, const struct cl_gguf_tensor *t)
 {
 	struct model_parts spare = { 0 }, *p;
 	struct model_name n;
+	char buf[VIS_MAX];
 
 	cl_model_name(t->name, &n);
 	p = n.layer < r->m->nlayers ? &r->parts[n.layer] : &spare;
@@ -115,11 +127,11 @@ add_tensor(struct reader *r, const struct cl_gguf_tensor *t)
 	case MODEL_ONE_EXPERT:
 		return (cl_fail(r->err, CL_ENOTSUP, "the tensor %s: files "
 		    "with one tensor per expert are not understood yet",
-		    t->name));
+		    vis(buf, t)));
 	case MODEL_ADJUGATE:
 		return (cl_fail(r->err, CL_ENOTSUP, "the tensor %s: layers "
 		    "with a second set of experts are not understood yet",
-		    t->name));
+		    vis(buf, t)));
 	case MODEL_ROUTER:
 		p->router = t;
 		break;
@@ -438,6 +450,16 @@ refuse_shard(struct reader *r)
 	return (status);
 }
 
+/* The architecture is a part of keys, and so of messages. */
+static bool
+is_plain(const char *s)
+{
+
+	while (*s > ' ' && *s < 0x7f)
+		s++;
+	return (*s == '\0');
+}
+
 static int
 read_names(struct reader *r, char **arch, char **name, uint32_t *nlayers)
 {
@@ -453,6 +475,9 @@ read_names(struct reader *r, char **arch, char **name, uint32_t *nlayers)
 	if ((n = strlen(*arch)) == 0 || n > ARCH_MAX)
 		return (cl_fail(r->err, CL_EFORMAT, "general.architecture has "
 		    "%zu bytes; 1 to %d are understood", n, ARCH_MAX));
+	if (!is_plain(*arch))
+		return (cl_fail(r->err, CL_EFORMAT, "general.architecture has "
+		    "a byte that is no visible ASCII character"));
 	*name = cl_gguf_strdup(r->g, "general.name", "", r->err);
 	if (*name == NULL)
 		return (r->err->code);

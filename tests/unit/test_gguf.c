@@ -30,7 +30,7 @@
 #define SANITIZED	0
 #endif
 
-#define LITTLE_MEMORY	(64 << 20)	/* beyond what the program has now */
+#define LITTLE_MEMORY	(64 << 20)	/* for the whole program */
 
 static struct cl_err err;
 
@@ -395,7 +395,7 @@ other_files_are_refused(void)
 
 /* --- claims ---------------------------------------------------------------- */
 
-/* Little memory more than now, so that a claim believed would be felt. */
+/* So little memory that a claim believed would be felt. */
 static void
 little_memory(struct rlimit *old)
 {

@@ -486,6 +486,9 @@ biases_and_scales_go_with_their_expert(void)
 	one(&o, 2);
 	(void)block(&o, 0, "ffn_gate_exps.lora_a", GOUT_T_F32, 2, FF, 8, 1);
 	refused(&o, CL_ENOTSUP, "ffn_gate_exps.lora_a: this part of experts");
+	one(&o, 2);
+	(void)block(&o, 0, "ffn_gate_exps.a\nb", GOUT_T_F32, 2, FF, 8, 1);
+	refused(&o, CL_ENOTSUP, "ffn_gate_exps.a?b: this part of experts");
 }
 
 /* --- refusals -------------------------------------------------------------- */
@@ -539,6 +542,9 @@ missing_parts_are_named(void)
 	gout_init(&o);
 	gout_str(&o, "general.architecture", "");
 	refused(&o, CL_EFORMAT, "general.architecture has 0 bytes");
+	gout_init(&o);
+	gout_str(&o, "general.architecture", "a\nb");
+	refused(&o, CL_EFORMAT, "no visible ASCII character");
 }
 
 static void
