@@ -201,6 +201,29 @@ head_of()
 	refused blobs "not a regular file"
 }
 
+@test "an interrupted read goes on, a failed one names its place" {
+	need strace
+	mkgguf small m.gguf
+	cl-trace --geometry m.gguf >want
+	run --separate-stderr traced -qq -o log -P "$(realpath m.gguf)" \
+	    -e inject=read,pread64:error=EINTR:when=1+2 \
+	    cl-trace --geometry m.gguf
+	status_is 0
+	stderr_is ""
+	grep -q INJECTED log
+	diff -u want <(echo "$output")
+	run --separate-stderr traced -qq -o log -P "$(realpath m.gguf)" \
+	    -e inject=read:error=EIO cl-trace --geometry m.gguf
+	status_is 2
+	stdout_is ""
+	stderr_is "cl-trace: m.gguf: cannot read at byte 0: Input/output error"
+	run --separate-stderr traced -qq -o log -P "$(realpath m.gguf)" \
+	    -e inject=pread64:error=EIO cl-trace --geometry m.gguf
+	status_is 2
+	stdout_is ""
+	[[ $stderr == "cl-trace: m.gguf: cannot read "*" bytes at byte "*": Input/output error" ]]
+}
+
 @test "keys behind a vocabulary of 200,000 tokens arrive whole" {
 	mkgguf large-vocabulary m.gguf
 	[ "$(of '[.layers[] | .k] | [length, add]' m.gguf)" = "[128,320]" ]
