@@ -107,6 +107,9 @@ read_gate(struct cl_tap *tap, struct tap_slot *s, const struct tap_tensor *p,
 	l = *x;
 	if (l != s->logits)
 		l = strip_bias(tap, l, s->rule.nexperts, &s->rule.gate_bias);
+	if (l != s->logits && cl_tap_int_op_is(tap, l, "GET_ROWS") &&
+	    l->ne[1] == s->logits->ne[1])
+		l = l->src[0];		/* the rows with output: all of them */
 	if (l != s->logits)
 		return (cl_tap_int_odd(tap, s, "its gate is applied to", l));
 	return (CL_OK);
