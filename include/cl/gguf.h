@@ -32,7 +32,7 @@ struct cl_gguf_type {
 
 struct cl_gguf_tensor {
 	char		*name;		/* not empty, holds no NUL */
-	uint64_t	 at;		/* where its record stands, for messages */
+	uint64_t	 at;		/* place of its record */
 	uint32_t	 type;		/* ggml's number */
 	uint32_t	 ndims;		/* 0 to 4 */
 	uint64_t	 ne[4];		/* fastest first; 1 beyond ndims */

@@ -36,7 +36,7 @@
 #define KEY_LEAST	13		/* bytes of the smallest key record */
 #define TENSOR_LEAST	24		/* and of the smallest tensor record */
 
-#define VIS_MAX		80		/* of a name from the file, in messages */
+#define VIS_MAX		80		/* of a name, in messages */
 
 struct head {
 	struct cl_gguf	*g;
@@ -52,8 +52,6 @@ struct head {
 	uint64_t	 no;		/* its number */
 	uint64_t	 start;		/* and its place */
 };
-
-/* --- bytes ----------------------------------------------------------------- */
 
 static void
 head_begin(struct head *h, const char *what, uint64_t no)
@@ -196,8 +194,6 @@ vis(char buf[VIS_MAX], const char *name)
 	return (cl_text_vis(buf, VIS_MAX, name, strlen(name)));
 }
 
-/* --- keys ------------------------------------------------------------------ */
-
 unsigned
 cl_gguf_value_size(uint32_t type)
 {
@@ -339,8 +335,6 @@ read_alignment(struct cl_gguf *g, struct cl_err *err)
 	return (CL_OK);
 }
 
-/* --- tensors --------------------------------------------------------------- */
-
 /* "t [4 x 5 x 6]" for messages. */
 static const char *
 shape(char buf[256], const struct cl_gguf_tensor *t)
@@ -466,7 +460,7 @@ place_order(const void *a, const void *b)
 	return ((x->at > y->at) - (x->at < y->at));
 }
 
-/* In the order of their places: none overlaps; unknown sizes end at the next. */
+/* By their places: none overlaps; those of unknown size end at the next. */
 static int
 check_places(struct cl_gguf *g, struct cl_err *err)
 {
@@ -530,8 +524,6 @@ place_tensors(struct cl_gguf *g, struct cl_err *err)
 	qsort(g->tensors, g->ntensors, sizeof(*g->tensors), name_order);
 	return (CL_OK);
 }
-
-/* --- the whole ------------------------------------------------------------- */
 
 /*
  * Both byte orders begin with the same four letters; the version, a small

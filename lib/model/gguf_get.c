@@ -74,8 +74,8 @@ static int
 unfit(const struct gguf_key *k, const char *wanted, struct cl_err *err)
 {
 
-	return (cl_fail(err, CL_EFORMAT, "the key %s at byte %" PRIu64 " is not "
-	    "%s", k->name, k->at, wanted));
+	return (cl_fail(err, CL_EFORMAT, "the key %s at byte %" PRIu64
+	    " is not %s", k->name, k->at, wanted));
 }
 
 /* An integer of any width that fits 32 bits unsigned. */

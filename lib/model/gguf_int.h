@@ -30,7 +30,7 @@ struct gguf_key {
 	char		*name;
 	uint64_t	 at;		/* where its record stands */
 	uint32_t	 type;
-	uint32_t	 elem;		/* of an array: the type of its elements */
+	uint32_t	 elem;		/* type of an array's elements */
 	uint64_t	 n;		/* of them, or bytes of a string */
 	uint64_t	 off;		/* of the first value, or of the text */
 	uint8_t		 raw[8];	/* a value that is neither */

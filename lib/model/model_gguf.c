@@ -27,7 +27,7 @@
 
 #define ARCH_MAX	64		/* bytes of a name such as qwen3moe */
 #define KEY_BUF		(ARCH_MAX + 64)
-#define VIS_MAX		80		/* of a name from the file, in messages */
+#define VIS_MAX		80		/* of a name, in messages */
 
 struct reader {
 	const struct cl_gguf *g;
@@ -55,8 +55,6 @@ vis(char buf[VIS_MAX], const struct cl_gguf_tensor *t)
 
 	return (cl_text_vis(buf, VIS_MAX, t->name, strlen(t->name)));
 }
-
-/* --- tensors --------------------------------------------------------------- */
 
 /* Capacity is the power of two above: full when n is one. */
 static int
@@ -161,8 +159,6 @@ add_tensors(struct reader *r)
 			return (status);
 	return (CL_OK);
 }
-
-/* --- experts --------------------------------------------------------------- */
 
 static int
 has_experts(const struct model_parts *p)
@@ -303,8 +299,6 @@ check_counts(struct reader *r, uint32_t layer)
 	return (CL_OK);
 }
 
-/* --- rules ----------------------------------------------------------------- */
-
 static int
 read_bias(struct reader *r, const struct cl_gguf_tensor *t, uint32_t n,
     float **bias)
@@ -376,8 +370,6 @@ set_rule(struct reader *r, uint32_t layer)
 		return (status);
 	return (read_bias(r, p->sel_bias, l->nexperts, &rule->sel_bias));
 }
-
-/* --- keys ------------------------------------------------------------------ */
 
 static int
 read_routing(struct reader *r)
@@ -486,8 +478,6 @@ read_names(struct reader *r, char **arch, char **name, uint32_t *nlayers)
 		return (cl_fail(r->err, CL_EFORMAT, "no key %s", buf));
 	return (cl_gguf_u32(r->g, buf, 0, nlayers, r->err));
 }
-
-/* --- the whole ------------------------------------------------------------- */
 
 static int
 add_shard(struct reader *r)

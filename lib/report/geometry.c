@@ -1,7 +1,8 @@
 /*
  * A model described.  In text, what is alike shares a line: neighbouring
- * layers of the same shape, and all layers whose routers read the same.  Offsets differ
- * from layer to layer, so slabs have a line each.  JSON folds nothing.
+ * layers of the same shape, and all layers whose routers read the same.
+ * Offsets differ from layer to layer, so slabs have a line each.  JSON folds
+ * nothing.
  */
 
 #include <inttypes.h>
@@ -61,8 +62,6 @@ type_name(char buf[32], uint32_t type)
 	(void)snprintf(buf, 32, "type %u", type);
 	return (buf);
 }
-
-/* --- text ------------------------------------------------------------------ */
 
 static void
 put_name(struct cl_dst *d, const char *label, const char *name)
@@ -315,8 +314,6 @@ cl_geometry_text(const struct cl_model *m, struct cl_dst *d)
 	put_slabs(d, m);
 	put_rules(d, m);
 }
-
-/* --- JSON ------------------------------------------------------------------ */
 
 static void
 json_rule(struct cl_json *j, const struct cl_rule *r)

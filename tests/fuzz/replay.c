@@ -82,7 +82,7 @@ read_file(const char *path, uint8_t *buf)
 	return (n);
 }
 
-/* The target may keep no input, and must not read past it: a copy of its own. */
+/* A copy of its own size, so that reading past the end is noticed. */
 static void
 try(const uint8_t *p, size_t n)
 {

@@ -34,8 +34,8 @@ struct knobs {
 	uint64_t	 gain;		/* router sharpness, percent */
 	uint64_t	 version;
 	uint64_t	 big;
-	uint64_t	 mtp;		/* extra prediction layers, at the end */
-	uint64_t	 shards;	/* claimed by split.count; 0: no such key */
+	uint64_t	 mtp;		/* extra prediction layers */
+	uint64_t	 shards;	/* in split.count; 0: no key */
 	uint64_t	 shared;	/* width of a shared expert, 0: none */
 	uint64_t	 gating;	/* expert_gating_func; 0: no such key */
 	uint64_t	 bias;		/* with a selection bias */
@@ -46,8 +46,8 @@ struct knobs {
 	uint64_t	 alt_experts;	/* of odd layers; 0: as experts */
 	uint64_t	 alt_used;
 	uint64_t	 alt_type;	/* ~0: as type */
-	uint64_t	 vocab;		/* tokens; without a tokenizer if not 260 */
-	uint64_t	 words;		/* so many more tokens, twice the merges */
+	uint64_t	 vocab;		/* tokens; a tokenizer if 260 */
+	uint64_t	 words;		/* more tokens, half the merges */
 };
 
 #define SAME	UINT64_MAX
@@ -75,8 +75,6 @@ static const struct knobs small = {
 	.attn = GOUT_T_Q8_0, .seed = 1, .gain = 100, .version = 3,
 	.alt_type = SAME, .vocab = VOCAB
 };
-
-/* --- keys ------------------------------------------------------------------ */
 
 static void
 key(struct gout *g, const char *name, uint64_t v)
@@ -201,8 +199,6 @@ put_keys(struct gout *g, const struct knobs *k, const char *name)
 	if (k->vocab == VOCAB)
 		put_vocabulary(g);
 }
-
-/* --- tensors --------------------------------------------------------------- */
 
 /* What a preset does to every tensor once it is there. */
 typedef void finish_fn(struct gout_tensor *, const struct knobs *);
@@ -357,8 +353,6 @@ add_all(struct gout *g, const struct knobs *k, finish_fn *finish)
 	for (i = 0; i < k->layers; i++)
 		add_layer(g, k, finish, i);
 }
-
-/* --- presets --------------------------------------------------------------- */
 
 static void
 set_loadable(struct knobs *k)

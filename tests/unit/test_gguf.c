@@ -121,8 +121,6 @@ open_buf(struct cl_buf *b)
 	return (g);
 }
 
-/* --- types ----------------------------------------------------------------- */
-
 static void
 types_are_those_of_ggml(void)
 {
@@ -180,8 +178,6 @@ retired_types_are_refused_by_number(void)
 		refused(open_out(&o), CL_ENOTSUP, words);
 	}
 }
-
-/* --- what the head says ---------------------------------------------------- */
 
 static void
 put_sample(struct gout *o)
@@ -348,8 +344,6 @@ weights_of_three_types_are_floats(void)
 	cl_gguf_close(g);
 }
 
-/* --- versions -------------------------------------------------------------- */
-
 static void
 versions_2_and_3_are_read(void)
 {
@@ -392,8 +386,6 @@ other_files_are_refused(void)
 	refused(open_bytes("GGUF\3\0\0\0\0\0\0", 11), CL_EFORMAT,
 	    "8 bytes are needed and 3 are left");
 }
-
-/* --- claims ---------------------------------------------------------------- */
 
 /* So little memory that a claim believed would be felt. */
 static void
@@ -575,8 +567,6 @@ unknown_value_types_are_refused(void)
 	refused(open_buf(&b), CL_ENOTSUP, "array of unknown type 99");
 }
 
-/* --- names ----------------------------------------------------------------- */
-
 static struct cl_gguf *
 open_with_name(size_t n, bool nul)
 {
@@ -668,8 +658,6 @@ names_are_harmless_in_messages(void)
 	(void)gout_tensor(&o, "a\033[2J\n\xff", GOUT_T_F32, 1, 8, 1, 1);
 	refused(open_out(&o), CL_EFORMAT, "the tensor a?[2J?? stands");
 }
-
-/* --- shapes and places ----------------------------------------------------- */
 
 static void
 products_do_not_wrap(void)
@@ -802,8 +790,6 @@ unknown_types_end_at_the_next_tensor(void)
 	assert(cl_gguf_find(g, "c")->nbytes == 64);
 	cl_gguf_close(g);
 }
-
-/* --- files ----------------------------------------------------------------- */
 
 static void
 a_cut_file_is_refused_at_every_byte(void)

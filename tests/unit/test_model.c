@@ -58,8 +58,6 @@ refused(struct gout *o, int code, const char *words)
 	assert(err.code == code && strstr(err.msg, words) != NULL);
 }
 
-/* --- making models --------------------------------------------------------- */
-
 enum { EMBD = 64, FF = 32 };		/* q8_0: 68 and 34 bytes a row */
 
 #define GATE_BYTES	(FF * (EMBD / 32) * 34)
@@ -174,8 +172,6 @@ drop(struct gout *o, const char *name)
 	(void)snprintf(find(o, name)->name, 8, "unused");
 	find(o, "unused")->nname = 6;
 }
-
-/* --- geometry -------------------------------------------------------------- */
 
 static void
 slabs_lie_where_the_tensors_do(void)
@@ -491,8 +487,6 @@ biases_and_scales_go_with_their_expert(void)
 	refused(&o, CL_ENOTSUP, "ffn_gate_exps.a?b: this part of experts");
 }
 
-/* --- refusals -------------------------------------------------------------- */
-
 static void
 other_layouts_are_refused_by_name(void)
 {
@@ -664,8 +658,6 @@ other_keys_may_hold_anything(void)
 	cl_model_free(accepted(&o));
 }
 
-/* --- rules ----------------------------------------------------------------- */
-
 static struct cl_model *
 gated(uint32_t gating)
 {
@@ -781,8 +773,6 @@ rules_that_cannot_be_are_refused(void)
 	refused(&o, CL_EFORMAT, "is not true or false");
 }
 
-/* --- fingerprint ----------------------------------------------------------- */
-
 static uint64_t
 fingerprint(struct gout *o)
 {
@@ -862,7 +852,7 @@ the_layout_is_no_part_of_the_fingerprint(void)
 
 	two(&o);
 	want = fingerprint(&o);
-	two(&o);				/* other keys, and the version */
+	two(&o);				/* other keys, version */
 	gout_str(&o, "general.license", "cc0");
 	o.version = 2;
 	assert(fingerprint(&o) == want);
@@ -935,8 +925,6 @@ routing_is_part_of_the_fingerprint(void)
 		for (i = 0; i + 1 < n; i++)
 			assert(f[i] != f[n - 1]);
 }
-
-/* --- models as values ------------------------------------------------------ */
 
 static struct cl_model *
 by_hand(void)
