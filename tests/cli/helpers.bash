@@ -13,6 +13,9 @@ SHARED=$ROOT/../shared			# what is not part of the project
 MODEL=$ROOT/tests/models/cl-moe-8x64.gguf
 PATH=$BUILD:$BUILD/tests/gen:$PATH
 export LC_ALL=C
+if [ -z "${CL_LLAMA:-}" ] && [ -d "$ROOT/build/deps/package" ]; then
+	export CL_LLAMA=$ROOT/build/deps
+fi
 unset POSIXLY_CORRECT MAKEFLAGS MFLAGS MAKELEVEL
 
 setup()
@@ -26,8 +29,7 @@ need()
 {
 	case $1 in
 	libllama)
-		[ -n "${CL_LLAMA:-}" ] || [ -d "$ROOT/build/deps/package" ] ||
-			skip "no libllama: run make deps"
+		[ -n "${CL_LLAMA:-}" ] || skip "no libllama: run make deps"
 		;;
 	shared)
 		[ -e "$SHARED/$2" ] || skip "no ../shared/$2"
