@@ -118,7 +118,8 @@ check_moe(const struct cl_model *m, const struct cl_layer *l, uint64_t *sum,
 		if (status != CL_OK)
 			return (status);
 		if (!cl_add(bytes, l->slabs[i].nbytes, &bytes))
-			bytes = UINT64_MAX;	/* and so not expert_bytes */
+			return (cl_fail(err, CL_EFORMAT, "an expert of more "
+			    "bytes than 64 bits can say"));
 	}
 	if (l->nslabs > 0 && bytes != l->expert_bytes)
 		return (cl_fail(err, CL_EFORMAT, "experts of %" PRIu64

@@ -194,9 +194,15 @@ put_sample(struct gout *o)
 	gout_key(o, "m.short", GOUT_U16);
 	gout_put(o, &o->kv, 65535, 2);
 	gout_f32(o, "m.half", 0.5f);
+	gout_key(o, "m.double", 12);
+	gout_put(o, &o->kv, UINT64_C(0x3fe8000000000000), 8);
+	gout_key(o, "m.nul", GOUT_STR);
+	gout_put_str(o, &o->kv, "a\0b", 3);
 	gout_bool(o, "m.yes", true);
 	gout_arr_u32(o, "m.layers", GOUT_U32, per_layer, 3);
 	gout_arr_u32(o, "m.signed", GOUT_I32, per_layer, 3);
+	gout_arr(o, "m.minuses", GOUT_I32, 1);
+	gout_put(o, &o->kv, UINT32_MAX, 4);
 	gout_arr(o, "m.words", GOUT_STR, 1);
 	gout_put_str(o, &o->kv, "w", 1);
 	(void)gout_tensor(o, "b", GOUT_T_Q8_0, 2, 64, 3, 1);
@@ -220,10 +226,16 @@ keys_are_typed(void)
 	assert(cl_gguf_u32(g, "m.none", 9, &u, &err) == 0 && u == 9);
 	assert(cl_gguf_u32(g, "m.short", 9, &u, &err) == 0 && u == 65535);
 	assert(cl_gguf_f32(g, "m.half", 1, &f, &err) == 0 && f == 0.5f);
+	assert(cl_gguf_f32(g, "m.double", 1, &f, &err) == 0 && f == 0.75f);
+	assert(cl_gguf_f32(g, "m.none", 1, &f, &err) == 0 && f == 1);
 	assert(cl_gguf_bool(g, "m.yes", false, &b, &err) == 0 && b);
+	assert(cl_gguf_bool(g, "m.none", true, &b, &err) == 0 && b);
 	assert(cl_gguf_has(g, "m.four") && !cl_gguf_has(g, "m.none"));
 	s = cl_gguf_strdup(g, "general.architecture", "", &err);
 	assert(s != NULL && strcmp(s, "m") == 0);
+	free(s);
+	s = cl_gguf_strdup(g, "m.nul", "", &err);
+	assert(s != NULL && strcmp(s, "a?b") == 0);
 	free(s);
 	s = cl_gguf_strdup(g, "general.name", "none", &err);
 	assert(s != NULL && strcmp(s, "none") == 0);
@@ -235,6 +247,9 @@ keys_are_typed(void)
 	assert(cl_gguf_u32(g, "m.layers", 9, &u, NULL) == CL_EFORMAT);
 	assert(cl_gguf_f32(g, "m.four", 9, &f, NULL) == CL_EFORMAT);
 	assert(cl_gguf_bool(g, "m.four", true, &b, NULL) == CL_EFORMAT);
+	assert(cl_gguf_bool(g, "m.half", true, &b, NULL) == CL_EFORMAT);
+	assert(cl_gguf_layers(g, "m.half", 9, v, 3, NULL) == CL_EFORMAT);
+	assert(cl_gguf_layers(g, "m.minuses", 9, v, 1, NULL) == CL_EFORMAT);
 	assert(cl_gguf_strdup(g, "m.four", "", NULL) == NULL);
 	assert(cl_gguf_layers(g, "m.words", 9, v, 1, NULL) == CL_EFORMAT);
 	cl_gguf_close(g);
@@ -316,6 +331,18 @@ fill_count(struct gout_tensor *t, uint8_t *p, uint64_t off, size_t n)
 		p[i] = (uint8_t)(i % 2 == 0 ? 0 : 0x3c + i / 2);
 }
 
+/* The least half, its like below 0, infinity, the greatest half. */
+static void
+fill_extremes(struct gout_tensor *t, uint8_t *p, uint64_t off, size_t n)
+{
+	static const uint8_t halves[] = { 1, 0, 1, 0x80, 0, 0x7c, 0xff, 0x7b };
+
+	(void)t;
+	(void)off;
+	assert(n == sizeof(halves));
+	memcpy(p, halves, n);
+}
+
 static void
 weights_of_three_types_are_floats(void)
 {
@@ -327,11 +354,17 @@ weights_of_three_types_are_floats(void)
 	gout_tensor(&o, "bf16", GOUT_T_BF16, 1, 4, 1, 1)->fill = fill_count;
 	gout_tensor(&o, "f16", GOUT_T_F16, 1, 4, 1, 1)->fill = fill_count;
 	gout_tensor(&o, "f32", GOUT_T_F32, 1, 2, 1, 1)->fill = fill_count;
+	gout_tensor(&o, "edges", GOUT_T_F16, 1, 4, 1, 1)->fill =
+	    fill_extremes;
 	(void)gout_tensor(&o, "q8", GOUT_T_Q8_0, 1, 32, 1, 1);
 	g = open_out(&o);
 	assert(g != NULL);
 	assert(cl_gguf_read_f32(g, cl_gguf_find(g, "f16"), v, 4, &err) == 0);
 	assert(v[0] == 1 && v[1] == 1.25f && v[2] == 1.5f && v[3] == 1.75f);
+	assert(cl_gguf_read_f32(g, cl_gguf_find(g, "edges"), v, 4, &err) ==
+	    0);
+	assert(v[0] == 0x1p-24f && v[1] == -0x1p-24f && v[2] > 1e38f &&
+	    v[3] == 65504);
 	assert(cl_gguf_read_f32(g, cl_gguf_find(g, "bf16"), v, 4, &err) == 0);
 	assert(v[0] == 0x1p-7f && v[1] == 0x1p-5f && v[2] == 0x1p-3f);
 	assert(cl_gguf_read_f32(g, cl_gguf_find(g, "f32"), f32, 2, &err) ==

@@ -1004,6 +1004,22 @@ a_check_holds_every_bound(void)
 	m->layers[1].nslabs = 0;
 	m->layers[1].expert_bytes = 0;
 	assert(check(m) == CL_OK);
+	m = by_hand();
+	m->layers[1].nslabs = CL_MODEL_SLABS_MAX + 1;
+	assert(check(m) == CL_EFORMAT);
+	m = by_hand();
+	m->nlayers = 0;
+	assert(cl_model_check(m, NULL) == CL_EFORMAT);
+	m->nlayers = 2;
+	m->layers[0].dense = calloc(1, sizeof(*m->layers[0].dense));
+	m->layers[0].ndense = 1;
+	m->layers[0].dense[0].off = 999;
+	m->layers[0].dense[0].nbytes = 1;
+	assert(cl_model_check(m, NULL) == CL_OK);
+	m->layers[0].dense[0].nbytes = 2;
+	assert(check(m) == CL_EFORMAT);
+	assert(strstr(err.msg, "layer 0: a tensor of 2 bytes at byte 999") !=
+	    NULL);
 	m = by_hand();				/* sums */
 	m->layers[1].nslabs = 0;
 	m->layers[1].expert_bytes = UINT64_MAX / 4 + 1;
