@@ -20,6 +20,7 @@
 #include "trace_int.h"
 
 #define NONE	UINT32_MAX
+#define STRIP	32			/* ids at once, for vector code */
 
 /* Where a column's parts lie in its record, and how much they hold. */
 struct part {
@@ -367,24 +368,40 @@ number_rows(uint32_t *row, const uint8_t *bits, uint32_t n)
 		row[t] = bit(bits, t) ? next++ : NONE;
 }
 
+/* n ids of one byte, and the greatest; inlined with a fixed n. */
+static inline uint16_t
+widen(uint16_t *restrict to, const uint8_t *restrict from, uint32_t n)
+{
+	uint16_t most = 0;
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		to[i] = from[i];
+		most = to[i] > most ? to[i] : most;
+	}
+	return (most);
+}
+
 /* n ids of one or two bytes; false where one is none of the experts. */
 static bool
-get_ids(uint16_t *restrict to, const uint8_t *restrict from, uint32_t n,
-    uint32_t nexperts)
+get_ids(uint16_t *to, const uint8_t *from, uint32_t n, uint32_t nexperts)
 {
-	uint32_t i, most = 0;
+	uint16_t most = 0, m;
+	uint32_t i = 0;
 
-	if (nexperts <= TRACE_ID8_MAX)
-		for (i = 0; i < n; i++) {
-			to[i] = from[i];
-			most = to[i] > most ? to[i] : most;
-		}
-	else
-		for (i = 0; i < n; i++) {
+	if (nexperts > TRACE_ID8_MAX) {
+		for (; i < n; i++) {
 			to[i] = (uint16_t)get_u16(from + 2 * (size_t)i);
 			most = to[i] > most ? to[i] : most;
 		}
-	return (most < nexperts || n == 0);
+		return (most < nexperts);
+	}
+	for (; n - i >= STRIP; i += STRIP) {
+		m = widen(to + i, from + i, STRIP);
+		most = m > most ? m : most;
+	}
+	m = widen(to + i, from + i, n - i);
+	return ((m > most ? m : most) < nexperts);
 }
 
 /* Are n ids, each below nseen, all different? */
