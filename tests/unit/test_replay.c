@@ -1,0 +1,577 @@
+/*
+ * replay/: passes become events as the manual says, the bytes that are handed
+ * on are the expert's own, and what is counted does not depend on how it was
+ * read.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../gen/pattern.h"
+#include "cl/budget.h"
+#include "cl/counters.h"
+#include "cl/device.h"
+#include "cl/model.h"
+#include "cl/replay.h"
+#include "cl/stats_read.h"
+#include "cl/stats_write.h"
+#include "cl/text.h"
+#include "memio.h"
+#include "unit.h"
+
+#define NLAYERS		3
+#define NCOLUMNS	2		/* layers 0 and 2 have experts */
+#define CELL_MAX	8
+#define SLAB_BYTES	5000		/* over a page, and no multiple of it */
+
+static const uint32_t moe_layer[NCOLUMNS] = { 0, 2 };
+static const uint32_t moe_experts[NCOLUMNS] = { 8, 4 };
+
+/* A file of patterned slabs, and the model that says where they are. */
+static struct cl_model *
+make_model(char *path)
+{
+	struct cl_model *m = cl_model_new(NLAYERS, NULL);
+	uint8_t slab[SLAB_BYTES];
+	struct cl_layer *l;
+	uint64_t off = 0;
+	uint32_t i, e, kind;
+	int fd = mkstemp(path);
+
+	assert(m != NULL && fd != -1);
+	for (i = 0; i < NCOLUMNS; i++) {
+		l = &m->layers[moe_layer[i]];
+		l->nexperts = moe_experts[i];
+		l->k = 2;
+		cl_rule_init(&l->rule, l->nexperts, l->k);
+		l->nslabs = 2 - i;	/* so that sizes differ */
+		l->slabs = calloc(l->nslabs, sizeof(*l->slabs));
+		assert(l->slabs != NULL);
+		for (kind = 1; kind <= l->nslabs; kind++) {
+			l->slabs[kind - 1] = (struct cl_slab){ kind, 0, 0, off,
+			    SLAB_BYTES, SLAB_BYTES };
+			l->expert_bytes += SLAB_BYTES;
+			for (e = 0; e < l->nexperts; e++) {
+				pattern_fill(slab, SLAB_BYTES, moe_layer[i], e,
+				    kind, 0);
+				assert(write(fd, slab, SLAB_BYTES) ==
+				    SLAB_BYTES);
+				off += SLAB_BYTES;
+			}
+		}
+	}
+	m->nshards = 1;
+	m->shards = calloc(1, sizeof(*m->shards));
+	assert(m->shards != NULL && close(fd) == 0);
+	m->shards[0].path = strdup(path);
+	m->shards[0].nbytes = off;
+	assert(m->shards[0].path != NULL);
+	return (m);
+}
+
+/* A block under construction: tokens, and their cells by column. */
+#define BLOCK_MAX	64
+
+struct block {
+	struct cl_trace_block b;
+	struct cl_trace_token token[BLOCK_MAX];
+	struct cl_trace_column column[NCOLUMNS];
+	uint32_t	first[NCOLUMNS][BLOCK_MAX + 1];
+	uint16_t	ids[NCOLUMNS][BLOCK_MAX * CELL_MAX];
+};
+
+static void
+begin_block(struct block *x)
+{
+	uint32_t i;
+
+	memset(x, 0, sizeof(*x));
+	x->b.tokens = x->token;
+	x->b.ncolumns = NCOLUMNS;
+	x->b.columns = x->column;
+	for (i = 0; i < NCOLUMNS; i++) {
+		x->column[i].layer = moe_layer[i];
+		x->column[i].nexperts = moe_experts[i];
+		x->column[i].k = 2;
+		x->column[i].first = x->first[i];
+		x->column[i].ids = x->ids[i];
+	}
+}
+
+/* A token whose cells are strings of digits: "01" is experts 0 and 1. */
+static void
+add_token(struct block *x, bool begins, bool decode, const char *cell0,
+    const char *cell1)
+{
+	const char *cell[NCOLUMNS] = { cell0, cell1 };
+	uint32_t t = x->b.ntokens++, i, at;
+
+	x->token[t].begins = begins;
+	x->token[t].decode = decode;
+	x->token[t].pos = t;
+	for (i = 0; i < NCOLUMNS; i++) {
+		at = x->first[i][t];
+		for (; *cell[i] != '\0'; cell[i]++)
+			x->ids[i][at++] = (uint16_t)(*cell[i] - '0');
+		x->first[i][t + 1] = at;
+	}
+}
+
+/* The counters of a finished run, read back from its stat stream. */
+struct result {
+	uint64_t	total[CL_N_COUNTERS];
+	uint64_t	phase[2][CL_N_COUNTERS];
+	uint64_t	layer_bytes[NLAYERS];
+	uint64_t	window[BLOCK_MAX];	/* hits of each */
+	uint32_t	nwindows;
+	bool		measured;
+};
+
+static void
+take_row(struct result *r, const struct cl_stats_rec *rec)
+{
+	const struct cl_stats_row *row = rec->row;
+	uint64_t *to;
+	size_t c;
+	int i;
+
+	if (row->kind == CL_STATS_MEASURED) {
+		r->measured = true;
+		return;
+	}
+	if (row->scope == CL_STATS_LAYER) {
+		c = cl_stats_column(rec->columns, "demand_bytes");
+		r->layer_bytes[row->index] = row->value[c].u;
+		return;
+	}
+	if (row->scope == CL_STATS_WINDOW) {
+		c = cl_stats_column(rec->columns, "hits");
+		r->window[r->nwindows++] = row->value[c].u;
+		return;
+	}
+	to = row->scope == CL_STATS_RUN ? r->total : r->phase[row->index];
+	for (i = 0; i < CL_N_COUNTERS; i++) {
+		c = cl_stats_column(rec->columns, cl_counters_name(i));
+		assert(c < row->n);
+		to[i] = row->value[c].u;
+	}
+}
+
+static void
+read_back(const struct cl_buf *bytes, struct result *r)
+{
+	struct cl_stats_reader *in;
+	const struct cl_stats_rec *rec;
+	int status;
+
+	memset(r, 0, sizeof(*r));
+	in = cl_stats_reader_new(mem_src(bytes->p, bytes->n, 64), NULL);
+	assert(in != NULL);
+	while ((status = cl_stats_read(in, &rec, NULL)) == CL_OK)
+		if (rec->kind == CL_STATS_REC_ROW)
+			take_row(r, rec);
+	assert(status == CL_END);
+	cl_stats_reader_free(in);
+}
+
+static struct cl_replay_options
+options(uint32_t nslots)
+{
+	struct cl_replay_options o = { .policy = "lru", .nslots = nslots };
+
+	return (o);
+}
+
+/* Replay nblocks blocks, with a run made for the purpose. */
+static void
+replay(const struct cl_model *m, const struct cl_replay_options *o,
+    struct block *blocks, uint32_t nblocks, struct result *r)
+{
+	struct cl_stats_conds conds = { 0 };
+	struct cl_stats_end end = { .end = CL_END_COMPLETE };
+	struct cl_stats_writer *w;
+	struct cl_replay *run;
+	struct cl_err err = { 0 };
+	struct cl_buf bytes;
+	struct cl_dst *dst;
+	uint32_t i;
+
+	cl_buf_init(&bytes);
+	dst = mem_dst(&bytes);
+	assert((w = cl_stats_writer_new(dst, &conds, &err)) != NULL);
+	assert((run = cl_replay_new(m, o, w, 0, &err)) != NULL);
+	for (i = 0; i < nblocks && !cl_replay_done(run); i++)
+		assert(cl_replay_block(run, &blocks[i].b, 0, &err) == CL_OK);
+	assert(cl_replay_finish(run, &end, 0, &err) == CL_OK);
+	cl_replay_free(run);
+	cl_stats_writer_free(w);
+	assert(cl_dst_finish(dst, &err) == CL_OK);
+	cl_dst_free(dst);
+	read_back(&bytes, r);
+	cl_buf_free(&bytes);
+}
+
+static struct cl_model *
+bare_model(void)
+{
+	char path[] = "/tmp/cl-test-replay.XXXXXX";
+	struct cl_model *m = make_model(path);
+
+	assert(unlink(path) == 0);
+	return (m);
+}
+
+static void
+a_prefill_pass_is_one_event_a_layer(void)
+{
+	struct cl_model *m = bare_model();
+	struct cl_replay_options o = options(12);
+	struct block x[2];
+	struct result r;
+
+	begin_block(&x[0]);
+	add_token(&x[0], true, false, "01", "23");
+	add_token(&x[0], false, false, "12", "32");
+	begin_block(&x[1]);			/* the pass goes on */
+	add_token(&x[1], false, false, "03", "");
+	add_token(&x[1], true, true, "04", "20");
+	replay(m, &o, x, 2, &r);
+	assert(r.phase[0][CL_N_TOKENS] == 3 && r.phase[0][CL_N_EVENTS] == 2);
+	assert(r.phase[0][CL_N_ACCESSES] == 4 + 2);
+	assert(r.phase[0][CL_N_COLD] == 6 && r.phase[0][CL_N_HITS] == 0);
+	assert(r.phase[1][CL_N_TOKENS] == 1 && r.phase[1][CL_N_EVENTS] == 2);
+	assert(r.phase[1][CL_N_HITS] == 2 && r.phase[1][CL_N_COLD] == 2);
+	assert(r.total[CL_N_ACCESSES] == 10);
+	cl_model_free(m);
+}
+
+static void
+token_prefill_makes_each_token_an_event(void)
+{
+	struct cl_model *m = bare_model();
+	struct cl_replay_options o = options(12);
+	struct block x;
+	struct result r;
+
+	o.prefill = CL_PREFILL_TOKEN;
+	begin_block(&x);
+	add_token(&x, true, false, "01", "23");
+	add_token(&x, false, false, "12", "32");
+	replay(m, &o, &x, 1, &r);
+	assert(r.phase[0][CL_N_EVENTS] == 4 && r.phase[0][CL_N_ACCESSES] == 8);
+	assert(r.phase[0][CL_N_HITS] == 3 && r.phase[0][CL_N_COLD] == 5);
+
+	/* Decode tokens before the first prompt token are one event a layer. */
+	begin_block(&x);
+	add_token(&x, true, true, "01", "0");
+	add_token(&x, false, true, "12", "1");
+	add_token(&x, false, false, "23", "2");
+	replay(m, &o, &x, 1, &r);
+	assert(r.phase[0][CL_N_TOKENS] == 3 && r.phase[1][CL_N_TOKENS] == 0);
+	assert(r.phase[0][CL_N_EVENTS] == 4 && r.phase[1][CL_N_EVENTS] == 0);
+	assert(r.phase[0][CL_N_ACCESSES] == 3 + 2 + 2 + 1);
+	cl_model_free(m);
+}
+
+static void
+padding_is_counted_apart_and_used_for_nothing(void)
+{
+	struct cl_model *m = bare_model();
+	struct cl_replay_options o = options(12);
+	struct block x;
+	struct result r;
+
+	begin_block(&x);
+	add_token(&x, true, true, "01", "23");
+	add_token(&x, true, true, "67", "01");
+	x.token[1].padding = true;
+	add_token(&x, true, true, "01", "23");
+	replay(m, &o, &x, 1, &r);
+	assert(r.total[CL_N_TOKENS] == 2 && r.total[CL_N_PADDING] == 1);
+	assert(r.total[CL_N_COLD] == 4 && r.total[CL_N_HITS] == 4);
+	cl_model_free(m);
+}
+
+static void
+decode_tokens(struct block *x, uint32_t n)
+{
+	static const char *const cells[] = { "01", "23", "45", "67" };
+	uint32_t t;
+
+	begin_block(x);
+	for (t = 0; t < n; t++)
+		add_token(x, true, true, cells[t % 4], t % 2 ? "01" : "23");
+}
+
+static void
+warm_up_keeps_the_cache_and_counts_nothing(void)
+{
+	struct cl_model *m = bare_model();
+	struct cl_replay_options o = options(12);
+	struct block x;
+	struct result r;
+
+	decode_tokens(&x, 8);
+	o.warmup = 4;
+	replay(m, &o, &x, 1, &r);
+	assert(r.total[CL_N_TOKENS] == 4 && r.total[CL_N_HITS] == 16);
+	assert(r.total[CL_N_MISSES] == 0);
+	o.warmup = 8;			/* takes all of it: no data */
+	replay(m, &o, &x, 1, &r);
+	assert(r.total[CL_N_TOKENS] == 0 && r.total[CL_N_ACCESSES] == 0);
+	o.warmup = 100;			/* and more: none either */
+	replay(m, &o, &x, 1, &r);
+	assert(r.total[CL_N_TOKENS] == 0 && r.total[CL_N_ACCESSES] == 0);
+	assert(r.total[CL_N_DIGEST] == 0);
+	cl_model_free(m);
+}
+
+static void
+the_digest_starts_anew_behind_the_warm_up(void)
+{
+	struct cl_model *m = bare_model();
+	struct cl_replay_options o = options(12);
+	struct block x;
+	struct result a, b;
+
+	decode_tokens(&x, 4);
+	o.warmup = 3;
+	replay(m, &o, &x, 1, &a);
+	decode_tokens(&x, 8);
+	o.warmup = 7;
+	replay(m, &o, &x, 1, &b);
+	assert(a.total[CL_N_DIGEST] != 0);
+	assert(a.total[CL_N_DIGEST] != b.total[CL_N_DIGEST]);
+	decode_tokens(&x, 12);
+	o.warmup = 11;
+	replay(m, &o, &x, 1, &a);
+	assert(a.total[CL_N_DIGEST] == b.total[CL_N_DIGEST]);
+	cl_model_free(m);
+}
+
+static void
+windows_and_the_end_act_where_a_pass_ends(void)
+{
+	struct cl_model *m = bare_model();
+	struct cl_replay_options o = options(12);
+	struct block x;
+	struct result r;
+
+	begin_block(&x);
+	add_token(&x, true, false, "01", "23");	/* a pass of three */
+	add_token(&x, false, false, "01", "23");
+	add_token(&x, false, false, "01", "23");
+	add_token(&x, true, true, "01", "23");
+	add_token(&x, true, true, "01", "23");
+	add_token(&x, true, true, "45", "23");
+	o.window = 2;
+	replay(m, &o, &x, 1, &r);
+	assert(r.nwindows == 3);	/* at 3, at 4, and 6 */
+	assert(r.window[0] == 0 && r.window[1] == 4 && r.window[2] == 6);
+	o.tokens = 2;
+	replay(m, &o, &x, 1, &r);
+	assert(r.total[CL_N_TOKENS] == 3 && r.nwindows == 1);
+	o.tokens = 4;
+	replay(m, &o, &x, 1, &r);
+	assert(r.total[CL_N_TOKENS] == 4 && r.nwindows == 2);
+	cl_model_free(m);
+}
+
+static void
+demand_bytes_are_those_of_the_misses(void)
+{
+	struct cl_model *m = bare_model();
+	struct cl_replay_options o = options(12);
+	struct block x;
+	struct result r;
+
+	decode_tokens(&x, 8);
+	replay(m, &o, &x, 1, &r);
+	assert(r.layer_bytes[0] == 8 * 2 * SLAB_BYTES);
+	assert(r.layer_bytes[2] == 4 * SLAB_BYTES);
+	assert(r.total[CL_N_DEMAND_BYTES] == r.layer_bytes[0] +
+	    r.layer_bytes[2]);
+	cl_model_free(m);
+}
+
+/* Every expert handed on holds its own pattern. */
+struct served {
+	uint64_t	n;
+};
+
+static void
+check_served(void *arg, uint32_t layer, uint32_t expert, const uint8_t *bytes,
+    uint64_t nbytes)
+{
+	struct served *s = arg;
+	unsigned kind;
+
+	for (kind = 1; nbytes > 0; kind++, nbytes -= SLAB_BYTES) {
+		assert(nbytes >= SLAB_BYTES);
+		assert(pattern_holds(bytes, SLAB_BYTES, layer, expert, kind,
+		    0));
+		bytes += SLAB_BYTES;
+	}
+	s->n++;
+}
+
+/* Random passes of decode and prefill tokens. */
+static void
+random_blocks(struct block *x, uint32_t n, uint64_t seed)
+{
+	static const char *const cells[] = { "0123", "456", "7", "17", "05",
+	    "2467", "31", "6", "01234567" };
+	static const char *const small[] = { "01", "2", "3", "0123", "" };
+	uint32_t i, t;
+
+	for (i = 0; i < n; i++) {
+		begin_block(&x[i]);
+		for (t = 0; t < BLOCK_MAX; t++)
+			add_token(&x[i], (i == 0 && t == 0) ||
+			    cl_rng_below(&seed, 3) != 0,
+			    cl_rng_below(&seed, 4) != 0,
+			    cells[cl_rng_below(&seed, 9)],
+			    small[cl_rng_below(&seed, 5)]);
+	}
+}
+
+#define NBLOCKS	4
+
+static void
+one_way_of_reading(const struct cl_model *m, struct cl_replay_options o,
+    struct block *x, uint32_t nthreads, const struct result *counted)
+{
+	struct cl_device_options d = { .nthreads = nthreads,
+	    .os_cache = nthreads % 2 ? CL_IO_DROP : CL_IO_KEEP,
+	    .nslots = o.nslots, .nbypass = cl_replay_nbypass(m),
+	    .stride = 12288 };
+	struct served s = { 0 };
+	struct cl_device *device = cl_device_new(m, &d, NULL);
+	struct result r;
+
+	assert(device != NULL);
+	o.device = device;
+	o.served = check_served;
+	o.arg = &s;
+	replay(m, &o, x, NBLOCKS, &r);
+	assert(memcmp(r.total, counted->total, sizeof(r.total)) == 0);
+	assert(memcmp(r.phase, counted->phase, sizeof(r.phase)) == 0);
+	assert(r.measured && !counted->measured);
+	assert(s.n == r.total[CL_N_ACCESSES]);
+	cl_device_free(device);
+}
+
+/*
+ * Caches from one slot on: events larger than the cache are served in waves
+ * through two bypass buffers.
+ */
+static void
+every_byte_handed_on_is_the_experts_own(void)
+{
+	static const uint32_t threads[] = { 0, 1, 8 };
+	char path[] = "/tmp/cl-test-replay.XXXXXX";
+	struct cl_model *m = make_model(path);
+	struct block *x = calloc(NBLOCKS, sizeof(*x));
+	struct cl_replay_options o;
+	struct result counted;
+	uint32_t nslots, mode, t;
+
+	assert(x != NULL);
+	random_blocks(x, NBLOCKS, 11);
+	for (nslots = 1; nslots <= 12; nslots += nslots < 4 ? 1 : 4)
+		for (mode = 0; mode < 4; mode++) {
+			o = options(nslots);
+			o.contract = mode % 2 ? CL_CONTRACT_SERIAL :
+			    CL_CONTRACT_EVENT;
+			o.prefill = mode / 2 ? CL_PREFILL_TOKEN :
+			    CL_PREFILL_UNION;
+			replay(m, &o, x, NBLOCKS, &counted);
+			assert(counted.total[CL_N_ACCESSES] > 500);
+			for (t = 0; t < 3; t++)
+				one_way_of_reading(m, o, x, threads[t],
+				    &counted);
+		}
+	free(x);
+	assert(unlink(path) == 0);
+	cl_model_free(m);
+}
+
+static void
+a_model_cut_short_is_found_before_and_while_reading(void)
+{
+	char path[] = "/tmp/cl-test-replay.XXXXXX";
+	struct cl_model *m = make_model(path);
+	struct cl_device_options d = { .nthreads = 2, .nslots = 4,
+	    .nbypass = 2, .stride = 12288 };
+	struct cl_io_job job;
+	struct cl_device *device = cl_device_new(m, &d, NULL);
+	struct cl_err err = { 0 };
+
+	assert(device != NULL && truncate(path, 2 * SLAB_BYTES + 10) == 0);
+	memset(&job, 0, sizeof(job));
+	cl_device_read(device, &job, 0, 2, cl_device_slot(device, 0),
+	    CL_IO_DEMAND);
+	assert(cl_device_wait(device, &job, 0, 2, &err) == CL_EIO);
+	assert(strncmp(err.msg, "layer 0 expert 2: /tmp/cl-test-", 31) == 0);
+	assert(strstr(err.msg, "offset 10000: wanted 5000 bytes, got 10") !=
+	    NULL);
+	cl_device_free(device);
+	memset(&err, 0, sizeof(err));
+	assert(cl_device_new(m, &d, &err) == NULL);
+	assert(strstr(err.msg, "100000 bytes are needed, and it has 10010") !=
+	    NULL);
+	assert(unlink(path) == 0);
+	cl_model_free(m);
+}
+
+static void
+budgets_become_slots(void)
+{
+	struct cl_model_sums s = { .experts = 12, .expert_bytes_max = 10000,
+	    .bytes_known = true };
+	struct cl_budget b = { CL_BUDGET_BYTES, 12288 * 3 + 12287 };
+	struct cl_budget_slots n;
+	struct cl_err err = { 0 };
+
+	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK);
+	assert(n.nslots == 3 && n.stride == 12288 && n.nbytes == 36864);
+	b.amount = 1;			/* a byte is a slot at the least */
+	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK && n.nslots == 1);
+	b.amount = UINT64_MAX;		/* and no more than there are */
+	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK && n.nslots == 12);
+	b = (struct cl_budget){ CL_BUDGET_PERCENT, 2499 };
+	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK && n.nslots == 2);
+	b.amount = 2500;
+	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK && n.nslots == 3);
+	b = (struct cl_budget){ CL_BUDGET_EXPERTS, 7 };
+	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK && n.nslots == 7);
+	s.bytes_known = false;
+	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK && n.nbytes == 0);
+	b.unit = CL_BUDGET_BYTES;
+	assert(cl_budget_resolve(&b, &s, &n, &err) == CL_EINVAL);
+}
+
+static const struct unit units[] = {
+	{ "a prefill pass is one event a layer, over blocks too",
+	    a_prefill_pass_is_one_event_a_layer },
+	{ "token prefill makes each token an event",
+	    token_prefill_makes_each_token_an_event },
+	{ "padding is counted apart and used for nothing",
+	    padding_is_counted_apart_and_used_for_nothing },
+	{ "a warm-up keeps the cache and counts nothing",
+	    warm_up_keeps_the_cache_and_counts_nothing },
+	{ "the digest starts anew behind the warm-up",
+	    the_digest_starts_anew_behind_the_warm_up },
+	{ "windows and the number of tokens act where a pass ends",
+	    windows_and_the_end_act_where_a_pass_ends },
+	{ "demand bytes are those of the misses, by layer and in total",
+	    demand_bytes_are_those_of_the_misses },
+	{ "every byte handed on is the expert's own, with any cache and threads",
+	    every_byte_handed_on_is_the_experts_own },
+	{ "a model cut short is found before and while reading",
+	    a_model_cut_short_is_found_before_and_while_reading },
+	{ "budgets become slots", budgets_become_slots },
+};
+
+UNIT_MAIN(units)
