@@ -1,0 +1,114 @@
+#!/usr/bin/env bats
+# Traces that other people recorded, turned into rows by jq or awk and loaded:
+# a global LRU cache hits and misses as a slow independent reference counted
+# (shared-traces/lru.tsv), under both contracts.
+
+load helpers
+
+HERE=$ROOT/tests/cli/shared-traces
+
+# rows NAME: the rows of that trace, as cl-trace --load takes them.
+rows()
+{
+	local in=$SHARED/traces
+
+	case $1 in
+	olmoe)
+		printf 'layer\texperts\n'
+		jq -r -f "$HERE/olmoe.jq" "$in/olmoe/trace_olmoe_299.jsonl"
+		;;
+	granite)
+		printf 'seq\tphase\tlayer\texperts\n'
+		jq -r -f "$HERE/granite.jq" \
+		    "$in/granite/moe_expert_trace.json"
+		;;
+	gptoss120)
+		awk -f "$HERE/gptoss120b.awk" \
+		    "$in/gpt-oss-120b/gptoss.route.csv"
+		;;
+	gptoss20b)
+		printf 'pos\tlayer\texperts\tweights\n'
+		jq -r -f "$HERE/gptoss20b.jq" \
+		    "$in/gpt-oss-20b/True_True_examples.json"
+		;;
+	esac
+}
+
+# counts_are NAME: each row of lru.tsv of that trace comes out exactly.
+counts_are()
+{
+	local capacity contract wanted got checked=0
+
+	while IFS=$'\t' read -r _ _ capacity contract _ wanted; do
+		wanted=$(cut -f 1-5 <<<"$wanted")
+		cl-replay --io none --cache "${capacity}e" \
+		    --contract "$contract" "$1.clt" >one.cls
+		got=$(cl-report -f json one.cls | jq -r '.runs[0].totals |
+		    [.hits, .misses, .cold, .evictions, .bypass] | @tsv')
+		diff <(echo "$capacity $contract $wanted") \
+		    <(echo "$capacity $contract $got")
+		checked=$((checked + 1))
+	done < <(awk -v name="$1" '$1 == name' "$HERE/lru.tsv")
+	[ "$checked" -ge 4 ]
+}
+
+@test "olmoe: LRU counts are those of the reference" {
+	need shared traces/olmoe
+	rows olmoe | cl-trace --load --layers 16 --experts 64 --used 8 \
+	    >olmoe.clt
+	counts_are olmoe
+}
+
+@test "granite: LRU counts are those of the reference" {
+	need shared traces/granite
+	rows granite | cl-trace --load --layers 24 --experts 32 --used 8 \
+	    >granite.clt
+	counts_are granite
+}
+
+@test "gpt-oss-120b: LRU counts are those of the reference" {
+	need shared traces/gpt-oss-120b
+	rows gptoss120 | cl-trace --load --layers 36 --experts 128 --used 2 \
+	    >gptoss120.clt
+	counts_are gptoss120
+}
+
+@test "gpt-oss-20b: LRU counts are those of the reference" {
+	need shared traces/gpt-oss-20b
+	rows gptoss20b | cl-trace --load --layers 24 --experts 32 --used 4 \
+	    >gptoss20b.clt
+	counts_are gptoss20b
+}
+
+@test "granite: decode counts of each expert are the published ones" {
+	need shared traces/granite
+	rows granite | cl-trace --load --experts 32 | cl-trace --dump |
+	    awk -F '\t' '$4 == "decode" {
+		n = split($7, id, ",")
+		for (i = 1; i <= n; i++)
+			count[$6, id[i]]++
+	    }
+	    END {
+		for (layer = 0; layer < 24; layer++)
+			for (e = 0; e < 32; e++)
+				print count[layer, e] + 0
+	    }' >got
+	jq '.decode_counts[][]' \
+	    "$SHARED/traces/granite/moe_router_skew_counts.json" >wanted
+	[ "$(wc -l <wanted)" -eq 768 ]
+	diff -u wanted got
+}
+
+@test "what was loaded from rows is dumped and loaded again as it was" {
+	local name
+
+	need shared traces
+	for name in olmoe granite gptoss120 gptoss20b; do
+		rows "$name" | cl-trace --load >one.clt
+		cl-trace --dump one.clt >one.tsv
+		cl-trace --load one.tsv >two.clt
+		cl-trace --dump two.clt >two.tsv
+		cmp one.clt two.clt
+		cmp one.tsv two.tsv
+	done
+}
