@@ -54,6 +54,7 @@ struct layer {
 
 static struct layer layers[LAYERS_MAX];
 static void *library;
+static void *model;
 
 static const char *(*get_name)(struct tensor *);
 static size_t (*get_nbytes)(struct tensor *);
@@ -170,11 +171,11 @@ open_library(const char *path)
 }
 
 static void *
-open_context(const char *model, uint32_t nctx, uint32_t nubatch)
+open_context(const char *path, uint32_t nctx, uint32_t nubatch)
 {
 	struct params (*model_defaults)(void), (*context_defaults)(void), p;
 	void *(*load)(const char *, struct params);
-	void *(*init)(void *, struct params), *m, *context;
+	void *(*init)(void *, struct params), *context;
 	void (*set_threads)(void *, int32_t, int32_t);
 
 	find("llama_model_default_params", &model_defaults);
@@ -182,15 +183,32 @@ open_context(const char *model, uint32_t nctx, uint32_t nubatch)
 	find("llama_model_load_from_file", &load);
 	find("llama_init_from_model", &init);
 	find("llama_set_n_threads", &set_threads);
-	if ((m = load(model, model_defaults())) == NULL)
-		die("%s does not load", model);
+	if ((model = load(path, model_defaults())) == NULL)
+		die("%s does not load", path);
 	p = context_defaults();
 	p.u[0] = nctx;
 	p.u[1] = p.u[2] = nubatch;
-	if ((context = init(m, p)) == NULL)
+	if ((context = init(model, p)) == NULL)
 		die("no context of %u positions", nctx);
 	set_threads(context, 1, 1);
 	return (context);
+}
+
+static void
+close_all(void *context, struct batch b)
+{
+	void (*free_batch)(struct batch), (*free_context)(void *);
+	void (*free_model)(void *);
+	int i;
+
+	find("llama_batch_free", &free_batch);
+	find("llama_free", &free_context);
+	find("llama_model_free", &free_model);
+	free_batch(b);
+	free_context(context);
+	free_model(model);
+	for (i = 0; i < LAYERS_MAX; i++)
+		free(layers[i].scores);
 }
 
 /* Write the pass by token, and forget it. */
@@ -269,6 +287,7 @@ main(int argc, char **argv)
 			die("decode failed at position %u", pos);
 		write_pass((uint32_t)b.n);
 	}
+	close_all(context, b);
 	if (fflush(stdout) != 0)
 		die("cannot write");
 	return (0);
