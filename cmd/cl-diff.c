@@ -115,15 +115,15 @@ static void
 check(const struct cl_compare_side *a, const struct cl_compare_side *b,
     const struct cl_compare_pair *pairs, size_t n)
 {
-	struct cl_err err = { 0 };
+	struct cl_err why = { 0 }, err = { 0 };
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		if (cl_compare_check(&pairs[i], &err) == CL_OK)
+		if (cl_compare_check(&pairs[i], &why) == CL_OK)
 			continue;
-		fe_warn("%s and %s: %s; --force compares them all the same",
-		    a->name, b->name, err.msg);
-		exit(FE_TROUBLE);
+		(void)cl_fail(&err, why.code, "%s and %s: %s; --force compares "
+		    "them all the same", a->name, b->name, why.msg);
+		fe_die(&err);
 	}
 }
 
