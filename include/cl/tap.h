@@ -39,7 +39,7 @@ struct cl_tap_options {
 	uint32_t	 nubatch;	/* most tokens a graph */
 	uint32_t	 nseq;		/* sequences alive at once */
 	uint32_t	 nthreads;
-	bool		 capture;	/* false: only run the model */
+	bool		 capture;	/* from the start: see below */
 };
 
 struct cl_tap_token {
@@ -76,6 +76,12 @@ uint32_t	 cl_tap_nubatch(const struct cl_tap *);
 /* The text as tokens, with the special ones the model wants; caller frees. */
 int	cl_tap_tokenize(struct cl_tap *, const char *text, size_t nbytes,
 	    int32_t **tokens, size_t *ntokens, struct cl_err *);
+
+/*
+ * Capture the decodes that follow, or only run them, as if there were no tap:
+ * for what is not to be recorded, and to measure what capturing costs.
+ */
+void	cl_tap_capture(struct cl_tap *, bool);
 
 /* Is the token an end of generation? */
 bool	cl_tap_is_end(const struct cl_tap *, int32_t token);

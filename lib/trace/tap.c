@@ -22,7 +22,18 @@ static struct cl_tap *live;
 void	ggml_backend_sched_set_eval_callback(void *sched, tap_observer *,
 	    void *);
 
-/* libllama's callback is left out of its own graphs in favour of ours. */
+/* Our callback while capturing, else the one that libllama wants. */
+static void
+install(struct cl_tap *tap)
+{
+
+	if (tap->opt.capture)
+		tap->lib.set_observer(tap->sched, cl_tap_int_observe, tap);
+	else
+		tap->lib.set_observer(tap->sched, tap->theirs,
+		    tap->their_arg);
+}
+
 __attribute__((visibility("default")))
 void
 ggml_backend_sched_set_eval_callback(void *sched, tap_observer *theirs,
@@ -31,12 +42,20 @@ ggml_backend_sched_set_eval_callback(void *sched, tap_observer *theirs,
 
 	if (live == NULL)
 		return;
-	if (live->opt.capture) {
-		theirs = cl_tap_int_observe;
-		arg = live;
-		live->installed = true;
-	}
-	live->lib.set_observer(sched, theirs, arg);
+	live->sched = sched;
+	live->theirs = theirs;
+	live->their_arg = arg;
+	install(live);
+}
+
+/* It is installed when a graph is built, but graphs are built to be reused. */
+void
+cl_tap_capture(struct cl_tap *tap, bool on)
+{
+
+	tap->opt.capture = on;
+	if (tap->sched != NULL)
+		install(tap);
 }
 
 static int

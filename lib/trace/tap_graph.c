@@ -320,7 +320,7 @@ list_layers(struct cl_tap *tap)
 		tap->seen[tap->nseen++] = i;
 	}
 	if (tap->nseen == 0)
-		(void)cl_fail(&tap->err, CL_ENOTSUP, tap->installed ? "%s "
+		(void)cl_fail(&tap->err, CL_ENOTSUP, tap->sched != NULL ? "%s "
 		    "shows no router: the model has no layer of experts" :
 		    "%s did not ask for the callback: is it linked "
 		    "statically, or the program without -rdynamic?",

@@ -179,7 +179,9 @@ struct cl_tap {
 	uint8_t		*scratch;
 	size_t		 scratch_cap;
 	uint64_t	 captured;
-	bool		 installed;	/* libllama has asked for a callback */
+	void		*sched;		/* where callbacks go; NULL: none yet */
+	tap_observer	*theirs;	/* libllama's own, mostly NULL */
+	void		*their_arg;
 	bool		 proven;	/* struct tap_tensor fits */
 	bool		 armed;		/* a decode is under way */
 	struct cl_err	 err;		/* what failed inside a callback */

@@ -3,14 +3,15 @@
  *
  *	bench_tap LIBLLAMA MODEL [NTOKENS [NSAMPLES]]
  *
- * Generates the same NTOKENS (default 96), the likeliest each, one at a time
- * on one thread: with capturing off, with capturing on, and recorded as a
- * trace; NSAMPLES (default 9) times each, interleaved.  A sample is the time
- * that a tenth of a run's tokens stay below: what a token takes while nothing
- * else disturbs it.  Prints rows "name ratio spread": tokens/s relative to
- * those with capturing off, microseconds for each captured tensor, and those
- * of a token with capturing off; each the median over the samples, with the
- * distance of their quartiles.  Fewer than 5 samples say nothing and are
+ * Generates NTOKENS (default 192), the likeliest each, on one thread, by turns
+ * with capturing off and on, so that whatever disturbs the machine meets both
+ * alike.  What was captured is written as a trace (to /dev/null), which is
+ * timed for itself.  A sample is such a run: the median time of a token of
+ * each sort, and the mean of writing one, since blocks are packed now and
+ * then.  Prints rows "name ratio spread" over NSAMPLES (default 9): tokens/s
+ * relative to those with capturing off, microseconds for each captured
+ * tensor, and those of a token with capturing off; each the median, with the
+ * distance of the quartiles.  Fewer than 5 samples say nothing and are
  * refused.
  */
 
@@ -24,25 +25,25 @@
 #include "cl/dst.h"
 #include "cl/err.h"
 #include "cl/model.h"
-#include "cl/record.h"
+#include "cl/rule.h"
 #include "cl/tap.h"
 #include "cl/text.h"
 #include "cl/trace.h"
+#include "cl/trace_write.h"
 
-#define NTOKENS		96
+#define NTOKENS		192
+#define NTOKENS_LEAST	16
 #define NTOKENS_MAX	4096
-#define NPROMPT_MAX	64
 #define NSAMPLES	9
 #define NSAMPLES_LEAST	5
 #define NSAMPLES_MAX	101
-#define PROMPT		"The"
+#define FIRST_TOKEN	1
 
-enum kind { OFF, CAPTURE, RECORD, NKINDS };
-
-struct clock {				/* one run's tokens */
-	double		 us[NTOKENS_MAX];
-	uint32_t	 n;
-	uint64_t	 last;
+struct sample {
+	double		 off;		/* microseconds of a token */
+	double		 on;
+	double		 write;		/* of writing one */
+	double		 tensors;	/* captured for each */
 };
 
 static void die(const struct cl_err *) __attribute__((noreturn));
@@ -80,24 +81,53 @@ quantile(double *v, uint32_t n, double q)
 	return (v[(uint32_t)(q * (n - 1) + 0.5)]);
 }
 
-/* A pass is over; the first one was the prompt. */
-static void
-tick(void *arg, uint64_t done, uint64_t total)
+/* The head of a trace of this model, with the rules that the tap has read. */
+static struct cl_trace_head *
+make_head(const struct cl_tap *tap, const char *path, struct cl_err *err)
 {
-	struct clock *c = arg;
-	uint64_t now = cl_clock_ns();
+	struct cl_model *model = cl_model_open(path, err);
+	struct cl_trace_head *head;
+	struct cl_rule *rule;
+	uint32_t i;
 
-	(void)total;
-	(void)done;
-	if (c->last != 0 && c->n < NTOKENS_MAX)
-		c->us[c->n++] = (double)(now - c->last) / 1e3;
-	c->last = now;
+	if (model == NULL || (head = cl_trace_head_new(model, err)) == NULL)
+		die(err);
+	for (i = 0; i < cl_tap_nlayers(tap); i++) {
+		rule = &model->layers[cl_tap_layer(tap, i)->layer].rule;
+		cl_rule_free(rule);
+		check(cl_rule_copy(rule, cl_tap_rule(tap, i), err), err);
+	}
+	head->origin = CL_ORIGIN_RECORDED;
+	head->scores = CL_SCORES_F32;
+	head->tokens = true;
+	head->block_tokens = CL_TRACE_BLOCK_LIVE;
+	return (head);
+}
+
+static void
+write_token(struct cl_trace_writer *w, const struct cl_tap *tap,
+    const struct cl_tap_token *t, struct cl_err *err)
+{
+	const struct cl_trace_token token = { .token = t->token,
+	    .pos = t->pos, .decode = true, .begins = true };
+	const struct cl_tap_layer *l;
+	struct cl_trace_cell cell = { 0 };
+	uint32_t i;
+
+	check(cl_trace_write_token(w, &token, err), err);
+	for (i = 0; i < cl_tap_nlayers(tap); i++) {
+		l = cl_tap_layer(tap, i);
+		cell.scores = l->scores;
+		cell.ids = l->ids;
+		cell.n = l->k;
+		check(cl_trace_write_cell(w, i, &cell, err), err);
+	}
 }
 
 static int32_t
-likeliest(struct cl_tap *tap, uint32_t row, struct cl_err *err)
+likeliest(struct cl_tap *tap, struct cl_err *err)
 {
-	const float *out = cl_tap_output(tap, row, err);
+	const float *out = cl_tap_output(tap, 0, err);
 	uint32_t i, best = 0;
 
 	if (out == NULL)
@@ -108,86 +138,58 @@ likeliest(struct cl_tap *tap, uint32_t row, struct cl_err *err)
 	return ((int32_t)best);
 }
 
-static void
-generate(struct cl_tap *tap, uint32_t ntokens, struct clock *c,
+/* Decode *t, return the microseconds, and make *t the token after it. */
+static double
+step(struct cl_tap *tap, struct cl_tap_token *t, bool capture,
     struct cl_err *err)
 {
-	struct cl_tap_token t[NPROMPT_MAX] = { 0 };
-	int32_t *tokens;
-	uint32_t i, row;
-	size_t n;
+	uint64_t start;
+	double us;
 
-	check(cl_tap_tokenize(tap, PROMPT, sizeof(PROMPT) - 1, &tokens, &n,
-	    err), err);
-	for (i = 0; i < n && i < NPROMPT_MAX; i++) {
-		t[i].token = tokens[i];
-		t[i].pos = i;
-	}
-	free(tokens);
-	row = i - 1;
-	check(cl_tap_decode(tap, t, i, err), err);
-	tick(c, i, ntokens);
-	for (t[0].pos = i; ntokens > 0; ntokens--, t[0].pos++, row = 0) {
-		t[0].token = likeliest(tap, row, err);
-		check(cl_tap_decode(tap, t, 1, err), err);
-		tick(c, t[0].pos, ntokens);
-	}
+	cl_tap_capture(tap, capture);
+	start = cl_clock_ns();
+	check(cl_tap_decode(tap, t, 1, err), err);
+	us = (double)(cl_clock_ns() - start) / 1e3;
+	t->token = likeliest(tap, err);
+	t->pos++;
+	return (us);
 }
 
-static void
-record(struct cl_tap *tap, const char *path, uint32_t ntokens,
-    struct clock *c, struct cl_err *err)
+static struct sample
+run(struct cl_tap *tap, const char *model, uint32_t ntokens,
+    struct cl_dst *dst, struct cl_err *err)
 {
-	const struct cl_record_prompt prompt = { "bench", PROMPT,
-	    sizeof(PROMPT) - 1 };
-	struct cl_record_options o = { .prompts = &prompt, .nprompts = 1,
-	    .ngenerate = ntokens, .ignore_eos = true, .progress = tick,
-	    .progress_arg = c };
-	struct cl_trace_counts counts;
-	int fd = open("/dev/null", O_WRONLY);
-	struct cl_dst *dst = cl_dst_fd(fd, "/dev/null", err);
-	struct cl_model *model = cl_model_open(path, err);
+	static double us[2][NTOKENS_MAX];
+	struct cl_tap_token t = { .token = FIRST_TOKEN }, was;
 	struct cl_trace_head *head;
+	struct cl_trace_writer *w;
+	struct sample s = { 0 };
+	uint64_t before, start;
+	uint32_t i, seq;
 
-	if (dst == NULL || model == NULL ||
-	    (head = cl_trace_head_new(model, err)) == NULL)
+	(void)step(tap, &t, true, err);
+	head = make_head(tap, model, err);
+	if ((w = cl_trace_writer_new(dst, head, err)) == NULL)
 		die(err);
-	head->origin = CL_ORIGIN_RECORDED;
-	head->scores = CL_SCORES_F32;
-	head->tokens = true;
-	head->block_tokens = CL_TRACE_BLOCK_LIVE;
-	check(cl_record_run(tap, head, dst, &o, &counts, err), err);
-	check(cl_dst_finish(dst, err), err);
-	cl_dst_free(dst);
+	check(cl_trace_write_seq(w, "bench", &seq, err), err);
+	before = cl_tap_captured(tap);
+	for (i = 0; i < ntokens / 2; i++) {
+		us[0][i] = step(tap, &t, false, err);
+		was = t;
+		us[1][i] = step(tap, &t, true, err);
+		start = cl_clock_ns();
+		write_token(w, tap, &was, err);
+		s.write += (double)(cl_clock_ns() - start) / 1e3 / (ntokens /
+		    2);
+	}
+	check(cl_trace_writer_finish(w, CL_END_COMPLETE, err), err);
+	cl_trace_writer_free(w);
 	cl_trace_head_free(head);
-	(void)close(fd);
-}
-
-/* Microseconds a token of one run; *tensors, those captured for each. */
-static double
-run(enum kind kind, const char *library, const char *model, uint32_t ntokens,
-    double *tensors)
-{
-	static struct clock c;
-	const char *const places[] = { library, NULL };
-	struct cl_tap_options o = { .places = places, .must = library,
-	    .nctx = ntokens + NPROMPT_MAX, .nbatch = NPROMPT_MAX,
-	    .nubatch = NPROMPT_MAX, .nseq = 1, .nthreads = 1,
-	    .capture = kind != OFF };
-	struct cl_err err = { 0 };
-	struct cl_tap *tap;
-
-	c.n = 0;
-	c.last = 0;
-	if ((tap = cl_tap_open(&o, model, &err)) == NULL)
-		die(&err);
-	if (kind == RECORD)
-		record(tap, model, ntokens, &c, &err);
-	else
-		generate(tap, ntokens, &c, &err);
-	*tensors = (double)cl_tap_captured(tap) / (c.n + 1);
-	cl_tap_close(tap);
-	return (quantile(c.us, c.n, 0.1));
+	cl_tap_forget(tap, 0);
+	s.off = quantile(us[0], i, 0.5);
+	s.on = quantile(us[1], i, 0.5);
+	s.tensors = (double)(cl_tap_captured(tap) - before) / i;
+	return (s);
 }
 
 static void
@@ -198,29 +200,38 @@ print(const char *name, double *v, uint32_t n)
 	    quantile(v, n, 0.75) - quantile(v, n, 0.25));
 }
 
-/* Rows of one kind against OFF; us[] keeps its order. */
 static void
-print_kind(const char *names[2], double us[NKINDS][NSAMPLES_MAX],
-    enum kind kind, uint32_t n, double tensors)
+report(const struct sample *s, uint32_t n)
 {
-	double ratio[NSAMPLES_MAX], cost[NSAMPLES_MAX];
+	double v[5][NSAMPLES_MAX], record;
 	uint32_t i;
 
 	for (i = 0; i < n; i++) {
-		ratio[i] = us[OFF][i] / us[kind][i];
-		cost[i] = (us[kind][i] - us[OFF][i]) / tensors;
+		record = s[i].on + s[i].write;
+		v[0][i] = s[i].off / s[i].on;
+		v[1][i] = (s[i].on - s[i].off) / s[i].tensors;
+		v[2][i] = s[i].off / record;
+		v[3][i] = (record - s[i].off) / s[i].tensors;
+		v[4][i] = s[i].off;
 	}
-	print(names[0], ratio, n);
-	print(names[1], cost, n);
+	print("capture.tokens_per_second", v[0], n);
+	print("capture.us_per_tensor", v[1], n);
+	print("record.tokens_per_second", v[2], n);
+	print("record.us_per_tensor", v[3], n);
+	print("off.us_per_token", v[4], n);
 }
 
 int
 main(int argc, char **argv)
 {
-	static double us[NKINDS][NSAMPLES_MAX];
+	static struct sample samples[NSAMPLES_MAX];
+	const char *places[] = { argc > 1 ? argv[1] : NULL, NULL };
+	struct cl_tap_options o = { .places = places, .must = places[0],
+	    .nbatch = 1, .nubatch = 1, .nseq = 1, .nthreads = 1 };
 	struct cl_err err = { 0 };
-	uint64_t i, j, kind, n = NSAMPLES, ntokens = NTOKENS;
-	double tensors[NKINDS];
+	uint64_t i, n = NSAMPLES, ntokens = NTOKENS;
+	struct cl_dst *dst;
+	struct cl_tap *tap;
 
 	if (argc < 3 || argc > 5) {
 		fprintf(stderr, "usage: bench_tap LIBLLAMA MODEL [NTOKENS "
@@ -228,24 +239,19 @@ main(int argc, char **argv)
 		return (2);
 	}
 	if (argc > 3)
-		check(cl_text_u64(argv[3], 2, NTOKENS_MAX, &ntokens, &err),
-		    &err);
+		check(cl_text_u64(argv[3], NTOKENS_LEAST, NTOKENS_MAX,
+		    &ntokens, &err), &err);
 	if (argc > 4)
 		check(cl_text_u64(argv[4], NSAMPLES_LEAST, NSAMPLES_MAX, &n,
 		    &err), &err);
+	o.nctx = (uint32_t)ntokens + 1;
+	if ((tap = cl_tap_open(&o, argv[2], &err)) == NULL || (dst =
+	    cl_dst_fd(open("/dev/null", O_WRONLY), "/dev/null", &err)) == NULL)
+		die(&err);
 	for (i = 0; i < n; i++)
-		for (j = 0; j < NKINDS; j++) {
-			/* In turn: a drift of the machine favours none. */
-			kind = (i + j) % NKINDS;
-			us[kind][i] = run((enum kind)kind, argv[1], argv[2],
-			    (uint32_t)ntokens, &tensors[kind]);
-		}
-	print_kind((const char *[]) { "capture.tokens_per_second",
-	    "capture.us_per_tensor" }, us, CAPTURE, (uint32_t)n,
-	    tensors[CAPTURE]);
-	print_kind((const char *[]) { "record.tokens_per_second",
-	    "record.us_per_tensor" }, us, RECORD, (uint32_t)n,
-	    tensors[RECORD]);
-	print("off.us_per_token", us[OFF], (uint32_t)n);
+		samples[i] = run(tap, argv[2], (uint32_t)ntokens, dst, &err);
+	report(samples, (uint32_t)n);
+	cl_dst_free(dst);
+	cl_tap_close(tap);
 	return (0);
 }

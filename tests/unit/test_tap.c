@@ -350,6 +350,15 @@ nothing_is_captured_when_not_asked(void)
 	tap = open_with(&o);
 	decode(tap, &t, 1);
 	assert(cl_tap_nlayers(tap) == 0 && cl_tap_captured(tap) == 0);
+	cl_tap_capture(tap, true);
+	t.pos = 1;
+	decode(tap, &t, 1);
+	assert(cl_tap_nlayers(tap) == NLAYERS);
+	assert(cl_tap_captured(tap) == 2 * NLAYERS);
+	cl_tap_capture(tap, false);
+	t.pos = 2;
+	decode(tap, &t, 1);
+	assert(cl_tap_captured(tap) == 2 * NLAYERS);
 	cl_tap_close(tap);
 }
 
@@ -445,7 +454,7 @@ static const struct unit units[] = {
 	    sequences_are_told_apart },
 	{ "a token's output is there, and only within the batch",
 	    output_is_of_the_token_asked_for },
-	{ "nothing is captured when capturing is off",
+	{ "nothing is captured while capturing is off",
 	    nothing_is_captured_when_not_asked },
 	{ "limits are named, and a refused batch does no harm",
 	    limits_are_named },
