@@ -86,15 +86,24 @@ parse_args(struct options *o, int argc, char **argv)
 
 /* A run that is whole may still be one of an incomplete trace. */
 static int
-judge(const struct cl_run *run, const char *name)
+judge(const struct cl_run *run, const char *name, unsigned long number)
 {
 
 	if (!run->whole || run->end.end == 1)
 		return (FE_DONE);
-	fe_warn("%s: a run is %s: %s", name, cl_run_end(run),
+	fe_warn("%s: run %lu is %s: %s", name, number, cl_run_end(run),
 	    run->end.end == 2 ? "its trace stopped before its end" :
 	    "the replay was stopped by a signal");
 	return (FE_TROUBLE);
+}
+
+static void
+show(struct cl_render *render, const struct cl_run *run)
+{
+	struct cl_err err = { 0 };
+
+	if (cl_render_run(render, run, &err) != CL_OK)
+		fe_die(&err);
 }
 
 /* Every run of one input; what is intact is printed before an error is. */
@@ -106,16 +115,16 @@ report(struct cl_render *render, const char *path)
 	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
 	struct cl_stats_reader *in;
 	struct cl_run run;
-	int got = CL_END, status = FE_DONE;
+	unsigned long n = 0;
+	int got, status = FE_DONE;
 
 	if ((in = cl_stats_reader_new(src, &err)) == NULL)
 		fe_die(&err);
 	do {
 		got = cl_run_next(in, &run, &err);
-		if (run.begun && cl_render_run(render, &run, got < 0 ? NULL :
-		    &err) < 0 && got == CL_OK)
-			got = err.code;
-		if (got == CL_OK && judge(&run, name) != FE_DONE)
+		if (run.begun)
+			show(render, &run);
+		if (got == CL_OK && judge(&run, name, ++n) != FE_DONE)
 			status = FE_TROUBLE;
 		cl_run_free(&run);
 	} while (got == CL_OK);

@@ -84,6 +84,16 @@ cl_cell_json(const struct cl_cell *cell, struct cl_json *j, const char *key)
 	}
 }
 
+/* No control byte, none of the C1 set in UTF-8, and a whole character. */
+static bool
+is_plain(const char *s, size_t len)
+{
+	unsigned char c = (unsigned char)*s;
+
+	return (len != 0 && c >= 0x20 && c != 0x7f &&
+	    !(len == 2 && c == 0xc2 && (unsigned char)s[1] < 0xa0));
+}
+
 void
 cl_cell_tsv_text(struct cl_dst *dst, const char *s)
 {
@@ -95,12 +105,12 @@ cl_cell_tsv_text(struct cl_dst *dst, const char *s)
 		len = cl_text_utf8(s, n);
 		if ((p = strchr(special, *s)) != NULL)
 			cl_dst_printf(dst, "\\%c", names[p - special]);
-		else if (len == 0 || (unsigned char)*s < 0x20 || *s == 0x7f)
-			cl_dst_printf(dst, "\\x%02x", (unsigned char)*s);
-		else
+		else if (is_plain(s, len))
 			cl_dst_write(dst, s, len);
-		if (len == 0)
-			len = 1;
+		else {
+			len = 1;	/* of a character: the rest follows */
+			cl_dst_printf(dst, "\\x%02x", (unsigned char)*s);
+		}
 	}
 }
 

@@ -10,6 +10,7 @@
 #include "cl/dst.h"
 #include "cl/err.h"
 #include "cl/stats_read.h"
+#include "cl/text.h"
 #include "cl/vec.h"
 #include "compare_int.h"
 
@@ -196,6 +197,7 @@ cl_compare_pair_up(const struct cl_compare_side *a,
 {
 	struct cl_compare_pair *p;
 	const char *name;
+	char vis[64];
 	size_t i;
 
 	if (a->n != b->n)
@@ -210,9 +212,10 @@ cl_compare_pair_up(const struct cl_compare_side *a,
 			continue;
 		free(p);
 		return (cl_fail(err, CL_EINVAL, "run %zu of %s and of %s "
-		    "differ in \"%.60s\": several runs are paired by their "
+		    "differ in \"%s\": several runs are paired by their "
 		    "order only where they are alike", i + 1, a->name,
-		    b->name, name));
+		    b->name, cl_text_vis(vis, sizeof(vis), name,
+		    strlen(name))));
 	}
 	*pairs = p;
 	*npairs = a->n;
@@ -227,11 +230,13 @@ cl_compare_check(const struct cl_compare_pair *p, struct cl_err *err)
 	struct cl_cell ma = cl_run_cond(p->a, "model_fingerprint");
 	struct cl_cell mb = cl_run_cond(p->b, "model_fingerprint");
 	uint64_t ra = p->a->end.routing, rb = p->b->end.routing;
+	char va[40], vb[40];
 
 	if (strcmp(a, b) != 0)
-		return (cl_fail(err, CL_EINVAL, "different contracts, %.40s "
-		    "and %.40s: the same events are counted by other rules",
-		    a, b));
+		return (cl_fail(err, CL_EINVAL, "different contracts, %s and "
+		    "%s: the same events are counted by other rules",
+		    cl_text_vis(va, sizeof(va), a, strlen(a)),
+		    cl_text_vis(vb, sizeof(vb), b, strlen(b))));
 	if (ra != 0 && rb != 0 && ra != rb)
 		return (cl_fail(err, CL_EINVAL, "different traces, of routing "
 		    "%016llx and %016llx: other choices were replayed",

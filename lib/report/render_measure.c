@@ -49,7 +49,7 @@ add_device(struct cl_table *t, const struct view *v)
 	cl_table_add(t, "%s", cl_text_bytes(b, got));
 	cl_table_add(t, "%s of %s asked for", cl_figure_percent(p, got,
 	    asked), cl_text_bytes(b, asked));
-	if (got >= asked - asked / 10 && got <= asked + asked / 10)
+	if ((got > asked ? got - asked : asked - got) <= asked / 10)
 		return;
 	cl_table_add(t, "%s", "");
 	cl_table_add(t, "%s", "");

@@ -34,8 +34,8 @@ static void
 add_layer(struct cl_table *t, const struct view *v,
     const struct cl_run_row *row)
 {
-	static const char *const names[] = { "misses", "cold", "capacity",
-	    "bypass", "evictions" };
+	static const char *const names[] = { "misses", "cold", "bypass",
+	    "evictions" };
 	const struct cl_run_row *met = cl_run_find(v->run, CL_STATS_MEASURED,
 	    CL_STATS_LAYER, row->index);
 	char b[64];
@@ -50,7 +50,7 @@ add_layer(struct cl_table *t, const struct view *v,
 		cl_table_add(t, "%s", cl_render_cell(b, v, row, names[i]));
 	cl_table_add(t, "%s", cl_render_bytes(b, v, CL_STATS_LOGICAL, row,
 	    "demand_bytes"));
-	if (t->ncolumns == 10 && cl_run_count(v->run, CL_STATS_MEASURED, met,
+	if (t->ncolumns == 9 && cl_run_count(v->run, CL_STATS_MEASURED, met,
 	    "io_wait_ns", &ns))
 		cl_table_add(t, "%s", cl_figure_ns(b, ns));
 	cl_table_fill(t);
@@ -60,8 +60,7 @@ int
 cl_render_layers(const struct view *v, struct cl_err *err)
 {
 	static const char *const heads[] = { "layer", "accesses", "hits",
-	    "misses", "cold", "capacity", "bypass", "evicted", "demand",
-	    "waited" };
+	    "misses", "cold", "bypass", "evicted", "demand", "waited" };
 	const struct cl_run_rows *rows =
 	    &v->run->rows[CL_STATS_LOGICAL][CL_STATS_LAYER];
 	struct cl_table t;
@@ -70,7 +69,7 @@ cl_render_layers(const struct view *v, struct cl_err *err)
 	if (rows->n == 0)
 		return (CL_OK);
 	cl_table_init(&t, v->run->rows[CL_STATS_MEASURED][CL_STATS_LAYER].n >
-	    0 ? 10 : 9, 0);
+	    0 ? 9 : 8, 0);
 	cl_render_heads(&t, heads, t.ncolumns);
 	for (i = 0; i < rows->n; i++)
 		if (shown(&t, v, i, rows->n))

@@ -130,14 +130,13 @@ mark(const struct view *v)
 	if (v->run->whole && v->run->end.end == 1)
 		return;
 	if (!v->run->whole)
-		what = "INCOMPLETE: the stat stream stops inside this run; "
-		    "what follows its last record is missing";
+		what = "INCOMPLETE: the stat stream stops inside this run";
 	else if (v->run->end.end == 2)
-		what = "INCOMPLETE: the trace stopped before its end; the "
-		    "run counts what came of it";
+		what = "INCOMPLETE: the trace stopped early; what came of it "
+		    "is counted";
 	else
-		what = "INTERRUPTED: the replay was stopped by a signal; the "
-		    "run counts what was done";
+		what = "INTERRUPTED: a signal stopped the replay; what was "
+		    "done is counted";
 	cl_dst_printf(v->dst, "%s*** %s%s\n", bold(v), what, plain(v));
 }
 
@@ -167,14 +166,14 @@ origin(const struct view *v)
 {
 	const char *text = cl_run_cond_text(v->run, "origin_text", "");
 	struct cl_cell print = cl_run_cond(v->run, "model_fingerprint");
-	char hash[24];
+	char hash[24], which[40] = "";
 	uint64_t member;
 
-	(void)number(v, "member", &member);
-	say(v, "trace", "%.900s%s%.0llu, %.20s%s%.1000s",
-	    cl_run_cond_text(v->run, "trace", "unknown"),
-	    member > 1 ? ", its number " : "",
-	    (unsigned long long)(member > 1 ? member : 0),
+	if (number(v, "member", &member) && member > 1)
+		(void)snprintf(which, sizeof(which), " (trace %llu in it)",
+		    (unsigned long long)member);
+	say(v, "trace", "%.900s%s, %.20s%s%.1000s",
+	    cl_run_cond_text(v->run, "trace", "unknown"), which,
 	    cl_run_cond_text(v->run, "origin", "origin unknown"),
 	    *text == '\0' ? "" : ": ", text);
 	say(v, "model", "%.900s, architecture %.100s, fingerprint %s",
@@ -297,6 +296,21 @@ others(const struct view *v, const char *label,
 		cl_table_wrap(v->dst, label, LABEL, text);
 }
 
+/* A name cut to 24 bytes at its front, since paths differ at their ends. */
+static const char *
+short_name(char buf[32], const char *name)
+{
+	size_t n = strlen(name);
+
+	if (n <= 24)
+		return (name);
+	name += n - 21;
+	while (((unsigned char)*name & 0xc0) == 0x80)
+		name++;
+	(void)snprintf(buf, 32, "...%s", name);
+	return (buf);
+}
+
 /* The run in the table that closes a report of several. */
 static void
 summarise(struct cl_render *r, const struct view *v)
@@ -308,8 +322,8 @@ summarise(struct cl_render *r, const struct view *v)
 
 	(void)cl_render_measure(v, "wall_ns", &wall);
 	cl_table_add(t, "%zu", r->nruns);
-	cl_table_add(t, "%s%.24s", cl_run_synthetic(v->run) ? "SYNTHETIC " :
-	    "", cl_run_cond_text(v->run, "trace", "-"));
+	cl_table_add(t, "%s%s", cl_run_synthetic(v->run) ? "SYNTHETIC " : "",
+	    short_name(b, cl_run_cond_text(v->run, "trace", "-")));
 	cl_table_add(t, "%.12s", cl_run_cond_text(v->run, "policy", "-"));
 	cl_table_add(t, "%s", cl_cell_text(&slots, b, sizeof(b)));
 	cl_table_add(t, "%s", cl_render_cell(b, v, v->all, "tokens"));

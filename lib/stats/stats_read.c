@@ -16,6 +16,7 @@
 #include "cl/rec.h"
 #include "cl/src.h"
 #include "cl/stats_read.h"
+#include "cl/text.h"
 #include "cl/vec.h"
 
 enum { REC_RUN = 1, REC_COLUMNS, REC_ROW, REC_MACHINE, REC_TRAILER };
@@ -44,21 +45,22 @@ struct cl_stats_reader {
 	struct cl_stats_rec out;
 };
 
-/* A rule is broken in the record at hand. */
+/* A rule is broken in the record at hand; names from it are made harmless. */
 static int	bad(struct cl_stats_reader *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 
 static int
 bad(struct cl_stats_reader *r, const char *fmt, ...)
 {
-	char what[256];
+	char what[256], vis[256];
 	va_list ap;
 
 	va_start(ap, fmt);
 	(void)vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
 	return (cl_fail(&r->err, CL_EFORMAT, "%s: byte %llu: %s",
-	    cl_src_name(r->src), (unsigned long long)r->off, what));
+	    cl_src_name(r->src), (unsigned long long)r->off,
+	    cl_text_vis(vis, sizeof(vis), what, strlen(what))));
 }
 
 /* All fields were there, and nothing behind them. */
