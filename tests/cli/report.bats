@@ -1,0 +1,294 @@
+#!/usr/bin/env bats
+# cl-report on streams whose every number is known: report/NAME.in says them
+# to mkcls, and report/NAME.text, .tsv and .json are what must come of them.
+
+load helpers
+
+IN=$BATS_TEST_DIRNAME/report
+
+# stream NAME: NAME.cls in the folder of the test.
+stream()
+{
+	mkcls <"$IN/$1.in" >"$1.cls"
+}
+
+# golden NAME FORM STATUS: the report is what is written down, to the byte.
+golden()
+{
+	local status=0
+
+	stream "$1"
+	cl-report -f "$2" <"$1.cls" >got 2>errors || status=$?
+	[ "$status" -eq "$3" ] || { cat errors; return 1; }
+	diff -u "$IN/$1.$2" got
+}
+
+@test "a run for people, with 30 hits, 10 misses and 5 of them bypassed" {
+	golden known text 0
+	[ ! -s errors ]
+}
+
+@test "the same run as a table of tabs and lines" {
+	golden known tsv 0
+	[ ! -s errors ]
+}
+
+@test "the same run as JSON" {
+	golden known json 0
+	[ ! -s errors ]
+	jq -e '.runs[0].totals | .hits == 30 and .misses == 10 and
+	    .bypass == 5 and .accesses == .hits + .stage_hits + .misses' got
+	jq -e '.runs[0].ratios.hit_rate == 0.75' got
+}
+
+@test "the hit rate is the same in every form" {
+	stream known
+	cl-report known.cls | grep -q '^  hits / accesses .* 75\.00%$'
+	cl-report -f tsv known.cls | grep -qx $'1\trun\t\tratio\thit_rate\t0.75'
+}
+
+@test "a synthetic trace below demand, interrupted, with long tables" {
+	golden synthetic text 2
+	[ "$(cat errors)" = "cl-report: standard input: run 1 is interrupted:\
+ the replay was stopped by a signal" ]
+	head -1 got | grep -q SYNTHETIC
+	golden synthetic json 2
+	jq -e '.runs[0] | .cache_bytes == null and .totals.demand_bytes == null
+	    and .measured == null and .routing_fingerprint == null' got
+}
+
+@test "--all shows the rows that long tables leave out" {
+	stream synthetic
+	run cl-report --all synthetic.cls
+	[ "$(grep -c '^ *[0-9]* *50  48.00%' <<<"$output")" -eq 25 ]
+	[ "$(grep -c '^ *\.\.\.' <<<"$output")" -eq 0 ]
+	run cl-report synthetic.cls
+	[ "$(grep -c '^ *[0-9]* *50  48.00%' <<<"$output")" -eq 20 ]
+	[ "$(grep -c '^ *\.\.\.' <<<"$output")" -eq 2 ]
+}
+
+@test "a run without a measured token has no figures" {
+	golden nodata text 0
+	golden nodata tsv 0
+	golden nodata json 0
+	jq -e '.runs[0].ratios | .hit_rate == null and .tokens_per_s == null' got
+}
+
+@test "large numbers stay exact, no numbers are none, names do no harm" {
+	golden hard text 2
+	! LC_ALL=C grep -q $'[\x01-\x09\x0b-\x1f\x7f]' got || false
+	golden hard tsv 2
+	[ "$(awk -F '\t' 'NF != 6' got | wc -l)" -eq 0 ]
+	golden hard json 2
+	grep -q '"accesses": 9007199254740993,' got
+	jq -e '.runs[0].inf == null and .runs[0].totals.dropped_mass == null' got
+}
+
+@test "all JSON is strict" {
+	for name in known synthetic nodata hard; do
+		stream "$name"
+		cl-report -f json "$name.cls" >"$name.json" 2>/dev/null || true
+		jq -e . "$name.json" >/dev/null
+		! grep -v '"inf"' "$name.json" | grep -iwE 'nan|inf' || false
+		if command -v node >/dev/null; then
+			node -e 'JSON.parse(require("fs").readFileSync(0))' \
+			    <"$name.json"
+		fi
+	done
+}
+
+@test "a report fits 80 columns" {
+	stream known
+	stream synthetic
+	cl-report known.cls >got
+	cl-report synthetic.cls >>got || true
+	[ "$(awk 'length > 80' got | wc -l)" -eq 0 ]
+}
+
+@test "several inputs and streams put together give every run, and a summary" {
+	stream known
+	stream nodata
+	cat known.cls nodata.cls >both.cls
+	cl-report both.cls >one
+	cl-report known.cls nodata.cls >two
+	cl-report known.cls - <nodata.cls >three
+	diff -u one two
+	diff -u one three
+	tail -3 one >got
+	diff -u - got <<-'END'
+	run  trace             policy  experts  tokens    hits    demand  tokens/s
+	  1  traces/novel.clt  lru         128       8  75.00%  1.37 MiB      2667
+	  2  short.clt         lru           4       0       -       0 B         -
+	END
+	cl-report -f json known.cls nodata.cls | jq -e '.runs | length == 2'
+}
+
+@test "a stream cut at any byte shows what is intact, marked, and is trouble" {
+	stream known
+	size=$(stat -c %s known.cls)
+	cl-report -f tsv known.cls >whole
+	for ((n = 0; n < size; n += 1 + (n > 300) * 12)); do
+		head -c "$n" known.cls >cut.cls
+		status=0
+		cl-report -f tsv cut.cls >got 2>errors || status=$?
+		[ "$status" -eq 2 ]
+		[ "$(wc -l <errors)" -eq 1 ]
+		grep -q '^cl-report: cut.cls: ' errors
+		# Nothing is there that is not in the whole, but for the end
+		# and ratios that have no base yet.
+		grep -v $'\tend\t\|\tratio\t' got | LC_ALL=C sort >a
+		LC_ALL=C sort whole | LC_ALL=C comm -23 a - >more
+		[ ! -s more ]
+	done
+	# The last cut only lacks the trailer.
+	diff <(grep -v $'\tend\t' whole) <(grep -v $'\tend\t' got)
+	grep -qx $'1\trun\t\tend\tend\tcut' got
+}
+
+@test "the mark of a cut run stands above and below, and JSON stays whole" {
+	stream known
+	head -c 2000 known.cls >cut.cls
+	run --separate-stderr cl-report cut.cls
+	status_is 2
+	[ "$(grep -c '^\*\*\* INCOMPLETE' <<<"$output")" -eq 2 ]
+	[ "${lines[-1]:0:14}" = "*** INCOMPLETE" ]
+	run --separate-stderr cl-report -f json known.cls cut.cls
+	status_is 2
+	jq -e '.runs | length == 2 and .[0].end == "complete" and
+	    .[1].end == "cut"' <<<"$output"
+}
+
+@test "a damaged stream is refused after what is intact" {
+	stream known
+	printf '\377' | dd of=known.cls bs=1 seek=1900 conv=notrunc 2>/dev/null
+	run --separate-stderr cl-report known.cls
+	status_is 2
+	[ "${stderr#*checksum}" != "$stderr" ]
+	[ "$(grep -c '^\*\*\* INCOMPLETE' <<<"$output")" -eq 2 ]
+}
+
+@test "other kinds of input are refused by name" {
+	printf '\050\265\057\375abcd' >trace.clt
+	run --separate-stderr cl-report trace.clt
+	status_is 2
+	stdout_is ""
+	stderr_is "cl-report: trace.clt: byte 0: a stat stream is wanted here,\
+ and this is zstd data, as traces are"
+	: >empty
+	run --separate-stderr cl-report empty
+	status_is 2
+	stderr_is "cl-report: empty: empty; a stat stream is wanted"
+	stream known
+	printf '\002' | dd of=known.cls bs=1 seek=4 conv=notrunc 2>/dev/null
+	run --separate-stderr cl-report known.cls
+	status_is 2
+	stderr_is "cl-report: known.cls: a stat stream of version 2;\
+ this program reads version 1"
+}
+
+@test "a file that is not there is told before anything is printed" {
+	stream known
+	run --separate-stderr cl-report known.cls absent.cls
+	status_is 2
+	stdout_is ""
+	stderr_is "cl-report: absent.cls: cannot open: No such file or directory"
+}
+
+@test "misuse says how to use it" {
+	usage="usage: cl-report [-ahV] [-f text|tsv|json] [stats ...]"
+	run --separate-stderr cl-report -f html
+	status_is 2
+	stdout_is ""
+	stderr_is "cl-report: --format \"html\": one of text, tsv, json is wanted
+$usage"
+	run --separate-stderr cl-report - - </dev/null
+	status_is 2
+	[ "${stderr##*$'\n'}" = "$usage" ]
+}
+
+@test "--help fits a screen, -V a line" {
+	run --separate-stderr cl-report --help
+	status_is 0
+	stderr_is ""
+	[ "${#lines[@]}" -le 24 ]
+	help=$output
+	run --separate-stderr cl-report -h
+	stdout_is "$help"
+	run --separate-stderr cl-report --version
+	status_is 0
+	[[ $output =~ ^cl-report\ [0-9.]+$ ]]
+}
+
+@test "a full disk is trouble" {
+	stream known
+	for form in text tsv json; do
+		run --separate-stderr bash -c \
+		    "cl-report -f $form known.cls >/dev/full"
+		status_is 2
+		stderr_is "cl-report: standard output: cannot write: No space\
+ left on device"
+	done
+}
+
+@test "a reader that leaves early ends the report without a word" {
+	for ((i = 0; i < 200; i++)); do
+		mkcls <"$IN/synthetic.in"
+	done >many.cls
+	run --separate-stderr bash -c \
+	    'cl-report --all many.cls 2>errors | head -1; echo ${PIPESTATUS[0]}'
+	[ "${lines[1]}" = 141 ]
+	[ -z "$(grep -v 'is interrupted' errors)" ]
+}
+
+@test "numbers and results do not depend on the locale" {
+	stream hard
+	LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 cl-report -f json hard.cls >got \
+	    2>/dev/null || true
+	diff -u "$IN/hard.json" got
+}
+
+@test "bold is for terminals, and not with NO_COLOR" {
+	command -v script >/dev/null || skip "no script"
+	stream known
+	cl-report known.cls >plain
+	! grep -q $'\033' plain || false
+	script -qec "env -u NO_COLOR cl-report known.cls" /dev/null >bold
+	grep -q $'\033\[1m' bold
+	script -qec "NO_COLOR=1 cl-report known.cls" /dev/null |
+	    tr -d '\r' >none
+	diff -u plain none
+}
+
+@test "the annotated stream of cl-stats(5) is what it says" {
+	awk '/^\.Sh EXAMPLES/ { on = 1 }
+	on && /^[0-9a-f][0-9a-f] / { sub(/   .*/, ""); print }' \
+	    "$ROOT/man/cl-stats.5" >hex
+	for byte in $(cat hex); do
+		printf '%b' "\\x$byte"
+	done >page.cls
+	mkcls >made.cls <<-'END'
+	cond contract str event
+	cond cache_experts u64 4
+	columns logical hits:u64 misses:u64 digest:hash
+	row logical phase 1 2 3 1 -
+	row logical run 0 2 3 1 c0ffee
+	end 1 2 feed
+	END
+	cmp page.cls made.cls
+	cl-report -f tsv page.cls >got
+	diff -u - got <<-'END'
+	run	scope	index	kind	name	value
+	1	run		condition	contract	event
+	1	run		condition	cache_experts	4
+	1	run		logical	hits	3
+	1	run		logical	misses	1
+	1	run		logical	digest	0000000000c0ffee
+	1	run		ratio	hit_rate	
+	1	run		ratio	tokens_per_s	
+	1	phase	decode	logical	hits	3
+	1	phase	decode	logical	misses	1
+	1	run		end	end	complete
+	1	run		end	tokens_read	2
+	1	run		end	routing_fingerprint	000000000000feed
+	END
+}
