@@ -1,0 +1,202 @@
+/*
+ * Fuzz target: any bytes as a stat stream, as they are and with the checksums
+ * of their records made right, through all reports and a comparison.
+ * With clang: -fsanitize=fuzzer,address,undefined, without replay.c.
+ */
+
+#undef NDEBUG
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cl/compare.h"
+#include "cl/crc.h"
+#include "cl/dst.h"
+#include "cl/err.h"
+#include "cl/rec.h"
+#include "cl/render.h"
+#include "cl/run.h"
+#include "cl/src.h"
+#include "cl/stats_read.h"
+
+int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
+
+struct input {
+	const uint8_t	*p;
+	size_t		 left;
+};
+
+static int
+give(void *ctx, void *to, size_t cap, size_t *got, struct cl_err *err)
+{
+	struct input *in = ctx;
+
+	(void)err;
+	*got = in->left < cap ? in->left : cap;
+	if (*got > 0)
+		memcpy(to, in->p, *got);
+	in->p += *got;
+	in->left -= *got;
+	return (CL_OK);
+}
+
+static void
+keep(void *ctx)
+{
+
+	(void)ctx;
+}
+
+static int
+drop(void *ctx, const void *data, size_t n, struct cl_err *err)
+{
+
+	(void)ctx;
+	(void)data;
+	(void)n;
+	(void)err;
+	return (CL_OK);
+}
+
+static int
+nothing(void *ctx, struct cl_err *err)
+{
+
+	(void)ctx;
+	(void)err;
+	return (CL_OK);
+}
+
+static const struct cl_src_ops src_ops = { give, keep };
+static const struct cl_dst_ops dst_ops = { drop, nothing, nothing, keep };
+
+static struct cl_stats_reader *
+reader(struct input *in, struct cl_err *err)
+{
+	struct cl_src *src = cl_src_new(&src_ops, in, "input", err);
+
+	return (src == NULL ? NULL : cl_stats_reader_new(src, err));
+}
+
+/* Every run in one form; 1 where all of the input was sound. */
+static int
+report(const uint8_t *p, size_t n, unsigned form)
+{
+	struct cl_render_options options = { false, form == 0 };
+	struct input in = { p, n };
+	struct cl_err err = { 0 };
+	struct cl_stats_reader *r = reader(&in, &err);
+	struct cl_dst *dst = cl_dst_new(&dst_ops, NULL, NULL);
+	struct cl_render *render;
+	struct cl_run run;
+	int status;
+
+	assert(r != NULL && dst != NULL);
+	render = cl_render_new(form, dst, &options, &err);
+	assert(render != NULL);
+	do {
+		status = cl_run_next(r, &run, &err);
+		assert(status != CL_OK || (run.begun && run.whole));
+		assert(status == CL_OK || !run.whole);
+		if (run.begun)
+			assert(cl_render_run(render, &run, NULL) == CL_OK);
+		cl_run_free(&run);
+	} while (status == CL_OK);
+	assert((status == CL_END) == (err.code == CL_OK));
+	assert(strchr(err.msg, '\n') == NULL);
+	assert(cl_render_end(render, NULL) == CL_OK);
+	cl_render_free(render);
+	assert(cl_dst_finish(dst, NULL) == CL_OK);
+	cl_dst_free(dst);
+	cl_stats_reader_free(r);
+	return (status == CL_END);
+}
+
+/* A stream is the same as itself. */
+static void
+compare(const uint8_t *p, size_t n, unsigned form)
+{
+	struct cl_render_options options = { false, false };
+	struct cl_compare_side side[2] = { { .name = "a" }, { .name = "b" } };
+	struct cl_compare_verdict v;
+	struct cl_compare_pair *pairs;
+	struct cl_dst *dst = cl_dst_new(&dst_ops, NULL, NULL);
+	struct cl_compare *c;
+	struct cl_stats_reader *r;
+	struct cl_err err = { 0 };
+	size_t i, npairs;
+
+	for (i = 0; i < 2; i++) {
+		r = reader(&(struct input){ p, n }, &err);
+		assert(r != NULL);
+		assert(cl_compare_load(&side[i], r, &err) == CL_OK);
+		cl_stats_reader_free(r);
+	}
+	assert(cl_compare_pair_up(&side[0], &side[1], &pairs, &npairs,
+	    &err) == CL_OK);
+	c = cl_compare_new(form, dst, &options, &side[0], &side[1], &err);
+	assert(c != NULL);
+	for (i = 0; i < npairs; i++) {
+		assert(cl_compare_check(&pairs[i], &err) == CL_OK);
+		cl_compare_judge(&pairs[i], &v);
+		assert(v.same && !v.parted && v.windows);
+		assert(cl_compare_pair(c, &pairs[i], NULL, &err) == CL_OK);
+	}
+	assert(cl_compare_end(c, &err) == CL_OK);
+	cl_compare_free(c);
+	free(pairs);
+	cl_compare_side_free(&side[0]);
+	cl_compare_side_free(&side[1]);
+	assert(cl_dst_finish(dst, NULL) == CL_OK);
+	cl_dst_free(dst);
+}
+
+static void
+look_at(const uint8_t *p, size_t n)
+{
+	unsigned form;
+
+	for (form = 0; cl_render_forms[form] != NULL; form++)
+		if (report(p, n, form))
+			compare(p, n, form);
+}
+
+/* Make the checksum of every record that is there right. */
+static void
+mend(uint8_t *p, size_t n)
+{
+	uint32_t len, sum;
+	size_t i = 8, k;
+
+	while (i <= n && n - i >= CL_REC_HEAD) {
+		if (memcmp(p + i, "CLS\x1a", 4) == 0) {
+			i += 8;
+			continue;
+		}
+		for (len = 0, k = 0; k < 4; k++)
+			len |= (uint32_t)p[i + 4 + k] << (8 * k);
+		if (len > n - i - CL_REC_HEAD)
+			return;
+		sum = cl_crc_add(cl_crc_add(0, p + i, 8), p + i + CL_REC_HEAD,
+		    len);
+		for (k = 0; k < 4; k++)
+			p[i + 8 + k] = (uint8_t)(sum >> (8 * k));
+		i += CL_REC_HEAD + (size_t)len;
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	uint8_t *copy = malloc(n + 1);
+
+	assert(copy != NULL);
+	if (n > 0)
+		memcpy(copy, p, n);
+	look_at(copy, n);
+	mend(copy, n);
+	look_at(copy, n);
+	free(copy);
+	return (0);
+}
