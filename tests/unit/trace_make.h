@@ -19,6 +19,7 @@
 #include "cl/src.h"
 #include "cl/trace_read.h"
 #include "cl/trace_write.h"
+#include "cl/zio.h"
 #include "unit.h"
 
 /* A source over bytes that hands out at most `step` of them at a time. */
@@ -93,6 +94,47 @@ mem_dst(struct cl_buf *b)
 
 	assert(dst != NULL);
 	return (dst);
+}
+
+/* Decoded bytes at the end of *out. */
+static inline void
+unzip(const struct cl_buf *in, struct cl_buf *out)
+{
+	struct cl_src *src = cl_zio_reader(mem_src(in->p, in->n, 99), NULL);
+	const uint8_t *p;
+	size_t n;
+
+	assert(src != NULL);
+	for (;;) {
+		assert(cl_src_peek(src, 1, &p, &n, NULL) == CL_OK);
+		if (n == 0)
+			break;
+		cl_buf_bytes(out, p, n);
+		cl_src_consume(src, n);
+	}
+	cl_src_close(src);
+	assert(!out->bad);
+}
+
+/* n bytes as frames of `frame` bytes each, at the end of *out. */
+static inline void
+zip(const uint8_t *p, size_t n, size_t frame, struct cl_buf *out)
+{
+	struct cl_dst *dst = mem_dst(out), *zio;
+	size_t take;
+
+	do {
+		take = n < frame ? n : frame;
+		zio = cl_zio_writer(dst, 1, NULL);
+		assert(zio != NULL);
+		cl_dst_write(zio, p, take);
+		assert(cl_dst_finish(zio, NULL) == CL_OK);
+		cl_dst_free(zio);
+		p += take;
+		n -= take;
+	} while (n > 0);
+	cl_dst_free(dst);
+	assert(!out->bad);
 }
 
 static inline char *
