@@ -231,6 +231,35 @@ forget_trace(struct cl_trace_reader *r)
 	memset(&r->seen, 0, sizeof(r->seen));
 }
 
+/* CL_OK where another trace begins, CL_END where the stream is over. */
+static int
+find_trace(struct cl_trace_reader *r)
+{
+	struct cl_err why = { 0 };
+	const uint8_t *p;
+	size_t n;
+	int status;
+
+	status = cl_src_peek(r->src, 1, &p, &n, &why);
+	if (status == CL_ECUT && r->ntraces > 0)
+		return (cl_fail(&r->err, CL_ECUT, "%s: incomplete: the zstd "
+		    "data ends inside a frame, behind a whole trace",
+		    cl_src_name(r->src)));
+	if (status == CL_OK && n == 0 && r->ntraces > 0)
+		return (CL_END);
+	forget_trace(r);
+	if (status == CL_OK && n == 0)
+		return (cl_fail(&r->err, CL_ECUT, "%s: empty zstd data, no "
+		    "trace", cl_src_name(r->src)));
+	r->ntraces += status == CL_OK || r->ntraces == 0;
+	if (status == CL_OK)
+		status = cl_rec_open(r->src, CL_REC_TRACE, &why);
+	if (status == CL_ECUT)
+		return (fail_cut(r));
+	return (status == CL_OK ? CL_OK :
+	    cl_fail(&r->err, status, "%s", why.msg));
+}
+
 /* A preamble, HEAD and its layers; CL_END at the end of a whole stream. */
 static int
 read_head(struct cl_trace_reader *r)
@@ -239,18 +268,8 @@ read_head(struct cl_trace_reader *r)
 	struct cl_rec rec;
 	int status;
 
-	status = cl_rec_open(r->src, CL_REC_TRACE, &why);
-	if (status == CL_END && r->ntraces > 0)
-		return (CL_END);
-	forget_trace(r);
-	if (status == CL_END)
-		return (cl_fail(&r->err, CL_ECUT, "%s: empty zstd data, no "
-		    "trace", cl_src_name(r->src)));
-	r->ntraces++;
-	if (status == CL_ECUT)
-		return (fail_cut(r));
-	if (status != CL_OK)
-		return (cl_fail(&r->err, status, "%s", why.msg));
+	if ((status = find_trace(r)) != CL_OK)
+		return (status);
 	if ((status = next_record(r, &rec)) != CL_OK)
 		return (status);
 	if (rec.type != TRACE_HEAD)
