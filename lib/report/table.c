@@ -144,20 +144,18 @@ void
 cl_table_wrap(struct cl_dst *dst, const char *label, unsigned indent,
     const char *s)
 {
-	size_t column = indent, n, width;
+	size_t column = strlen(label), n, width;
 
-	cl_dst_printf(dst, "%-*s", (int)indent, label);
+	cl_dst_printf(dst, "%s", label);
 	for (s += strspn(s, " "); *s != '\0'; s += strspn(s, " ")) {
 		n = strcspn(s, " ");
 		width = characters(s, n);
 		if (column > indent && column + 1 + width > CL_TABLE_WIDTH) {
 			cl_dst_printf(dst, "\n");
-			blanks(dst, indent);
-			column = indent;
-		} else if (column > indent) {
-			cl_dst_printf(dst, " ");
-			column++;
+			column = 0;
 		}
+		blanks(dst, column < indent ? indent - column : 1);
+		column = column < indent ? indent : column + 1;
 		print_vis(dst, s, n);
 		column += width;
 		s += n;

@@ -1,0 +1,44 @@
+#!/usr/bin/env bats
+# The examples of the manual are run as they stand, from the root of a clone
+# with the build on the path, but for files below /tmp, which are put aside.
+
+load helpers
+
+# examples PAGE: its commands, as one script.
+examples()
+{
+	awk '/^\.Sh/ { on = $2 == "EXAMPLES" }
+	on && sub(/^\.Dl \$ /, "") { print }' "$ROOT/man/$1" |
+	    sed -e 's/\\(dq/"/g' -e "s/\\\\(aq/'/g" -e 's/\\e/\\/g' \
+		-e "s|/tmp/|$BATS_TEST_TMPDIR/|g"
+}
+
+# run_examples PAGE: all of them run without a word on stderr; $output has
+# what they print.
+run_examples()
+{
+	local need script
+
+	script=$(examples "$1")
+	[ -n "$script" ]
+	for need in $(grep -o 'traces/[a-z]*\.clt' <<<"$script" | sort -u); do
+		[ -e "$ROOT/$need" ] || skip "no $need"
+	done
+	cd "$ROOT"
+	run --separate-stderr bash -o pipefail -c "$script"
+	status_is 0
+	stderr_is ""
+}
+
+@test "the examples of cl-report(1)" {
+	run_examples cl-report.1
+	grep -q '^run 1: ' <<<"$output"
+	grep -qE '^[0-9]+ [0-9]+$' <<<"$output"
+	grep -qE '^\["lru",[0-9]+,[0-9]+\]$' <<<"$output"
+}
+
+@test "the examples of cl-diff(1)" {
+	run_examples cl-diff.1
+	grep -q '^different: ' <<<"$output"
+	[ "${lines[-1]}" = no ]
+}
