@@ -335,9 +335,9 @@ cl_tap_int_load(struct tap_lib *lib, struct tap_log *log,
 }
 
 /*
- * A persistent thread pool: without one these builds start and join threads
- * for every piece of a graph.  Where the release offers none, its own way
- * of threading has to do.
+ * A persistent thread pool: without one these builds make a pool, and start
+ * and join threads, for every piece of a graph; capturing makes many pieces.
+ * Where the release offers none, its own way of threading has to do.
  */
 void
 cl_tap_int_pool(struct cl_tap *tap)
@@ -347,9 +347,8 @@ cl_tap_int_pool(struct cl_tap *tap)
 	void *(*pool_new)(struct tap_blob *);
 	void *cpu, *make, *drop;
 
-	if (tap->opt.nthreads < 2 || lib->attach_pool == NULL ||
-	    lib->pool_params == NULL || lib->reg_by_name == NULL ||
-	    lib->reg_function == NULL ||
+	if (lib->attach_pool == NULL || lib->pool_params == NULL ||
+	    lib->reg_by_name == NULL || lib->reg_function == NULL ||
 	    (cpu = lib->reg_by_name("CPU")) == NULL)
 		return;
 	make = lib->reg_function(cpu, "ggml_threadpool_new");

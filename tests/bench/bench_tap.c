@@ -3,16 +3,16 @@
  *
  *	bench_tap LIBLLAMA MODEL [NTOKENS [NSAMPLES]]
  *
- * Generates NTOKENS (default 192), the likeliest each, on one thread, by turns
- * with capturing off and on, so that whatever disturbs the machine meets both
- * alike.  What was captured is written as a trace (to /dev/null), which is
- * timed for itself.  A sample is such a run: the median time of a token of
- * each sort, and the mean of writing one, since blocks are packed now and
- * then.  Prints rows "name ratio spread" over NSAMPLES (default 9): tokens/s
- * relative to those with capturing off, microseconds for each captured
- * tensor, and those of a token with capturing off; each the median, with the
- * distance of the quartiles.  Fewer than 5 samples say nothing and are
- * refused.
+ * Decodes NTOKENS (default 192), any ones, one at a time on one thread: pairs
+ * of one with capturing off and one with capturing on, in either order, so
+ * that whatever disturbs the machine meets both alike.  What was captured is
+ * written as a trace (to /dev/null), which is timed for itself.  A sample is
+ * such a run: the median time of a token of each sort, and the mean of writing
+ * one, since blocks are packed now and then.  Prints rows "name ratio spread"
+ * over NSAMPLES (default 9): tokens/s relative to those with capturing off,
+ * microseconds for each captured tensor, and those of a token with capturing
+ * off; each the median, with the distance of the quartiles.  Fewer than 5
+ * samples say nothing and are refused.
  */
 
 #include <fcntl.h>
@@ -25,6 +25,7 @@
 #include "cl/dst.h"
 #include "cl/err.h"
 #include "cl/model.h"
+#include "cl/rng.h"
 #include "cl/rule.h"
 #include "cl/tap.h"
 #include "cl/text.h"
@@ -37,7 +38,7 @@
 #define NSAMPLES	9
 #define NSAMPLES_LEAST	5
 #define NSAMPLES_MAX	101
-#define FIRST_TOKEN	1
+#define SEED		1
 
 struct sample {
 	double		 off;		/* microseconds of a token */
@@ -124,70 +125,57 @@ write_token(struct cl_trace_writer *w, const struct cl_tap *tap,
 	}
 }
 
-static int32_t
-likeliest(struct cl_tap *tap, struct cl_err *err)
-{
-	const float *out = cl_tap_output(tap, 0, err);
-	uint32_t i, best = 0;
-
-	if (out == NULL)
-		die(err);
-	for (i = 1; i < cl_tap_nvocab(tap); i++)
-		if (out[i] > out[best])
-			best = i;
-	return ((int32_t)best);
-}
-
-/* Decode *t, return the microseconds, and make *t the token after it. */
+/* Decode the next token, any one; returns the microseconds it took. */
 static double
-step(struct cl_tap *tap, struct cl_tap_token *t, bool capture,
+step(struct cl_tap *tap, struct cl_tap_token *t, bool capture, uint64_t *rng,
     struct cl_err *err)
 {
 	uint64_t start;
-	double us;
 
 	cl_tap_capture(tap, capture);
+	t->token = (int32_t)cl_rng_below(rng, cl_tap_nvocab(tap));
+	t->pos++;
 	start = cl_clock_ns();
 	check(cl_tap_decode(tap, t, 1, err), err);
-	us = (double)(cl_clock_ns() - start) / 1e3;
-	t->token = likeliest(tap, err);
-	t->pos++;
-	return (us);
+	return ((double)(cl_clock_ns() - start) / 1e3);
 }
 
 static struct sample
-run(struct cl_tap *tap, const char *model, uint32_t ntokens,
+run(struct cl_tap *tap, const char *model, uint32_t npairs,
     struct cl_dst *dst, struct cl_err *err)
 {
-	static double us[2][NTOKENS_MAX];
-	struct cl_tap_token t = { .token = FIRST_TOKEN }, was;
+	static double off[NTOKENS_MAX / 2], on[NTOKENS_MAX / 2];
+	struct cl_tap_token t = { .pos = UINT32_MAX };	/* 0 comes next */
 	struct cl_trace_head *head;
 	struct cl_trace_writer *w;
 	struct sample s = { 0 };
-	uint64_t before, start;
+	uint64_t before, start, rng = SEED;
 	uint32_t i, seq;
+	bool first;
 
-	(void)step(tap, &t, true, err);
+	(void)step(tap, &t, true, &rng, err);
 	head = make_head(tap, model, err);
 	if ((w = cl_trace_writer_new(dst, head, err)) == NULL)
 		die(err);
 	check(cl_trace_write_seq(w, "bench", &seq, err), err);
 	before = cl_tap_captured(tap);
-	for (i = 0; i < ntokens / 2; i++) {
-		us[0][i] = step(tap, &t, false, err);
-		was = t;
-		us[1][i] = step(tap, &t, true, err);
+	for (i = 0; i < npairs; i++) {
+		first = (cl_rng_next(&rng) & 1) != 0;
+		if (first)
+			off[i] = step(tap, &t, false, &rng, err);
+		on[i] = step(tap, &t, true, &rng, err);
 		start = cl_clock_ns();
-		write_token(w, tap, &was, err);
-		s.write += (double)(cl_clock_ns() - start) / 1e3 / (ntokens /
-		    2);
+		write_token(w, tap, &t, err);
+		s.write += (double)(cl_clock_ns() - start) / 1e3 / npairs;
+		if (!first)
+			off[i] = step(tap, &t, false, &rng, err);
 	}
 	check(cl_trace_writer_finish(w, CL_END_COMPLETE, err), err);
 	cl_trace_writer_free(w);
 	cl_trace_head_free(head);
 	cl_tap_forget(tap, 0);
-	s.off = quantile(us[0], i, 0.5);
-	s.on = quantile(us[1], i, 0.5);
+	s.off = quantile(off, i, 0.5);
+	s.on = quantile(on, i, 0.5);
 	s.tensors = (double)(cl_tap_captured(tap) - before) / i;
 	return (s);
 }
@@ -249,7 +237,8 @@ main(int argc, char **argv)
 	    cl_dst_fd(open("/dev/null", O_WRONLY), "/dev/null", &err)) == NULL)
 		die(&err);
 	for (i = 0; i < n; i++)
-		samples[i] = run(tap, argv[2], (uint32_t)ntokens, dst, &err);
+		samples[i] = run(tap, argv[2], (uint32_t)ntokens / 2, dst,
+		    &err);
 	report(samples, (uint32_t)n);
 	cl_dst_free(dst);
 	cl_tap_close(tap);
