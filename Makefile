@@ -66,10 +66,7 @@ $(O)/cl-trace: $(patsubst %.c,$(O)/%.o,$(wildcard cmd/trace_*.c))
 $(foreach c,$(COMMANDS:cl-%=%),$(eval $(O)/cl-$(c): \
     $(call objects,cmd/$(c)_*.c)))
 
-$(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o \
-    $(O)/libcl.a
-	$(LINK)
-
+$(FUZZERS): $(O)/tests/fuzz/replay.o
 $(O)/tests/%: $(O)/tests/%.o $(O)/libcl.a
 	$(LINK)
 
