@@ -109,6 +109,10 @@ add_field(struct cl_table *t, const struct field *f)
 	if (cl_cell_equal(&f->a, &f->b)) {
 		cl_table_add(t, "%s", "");
 		cl_table_add(t, "%s", "");
+	} else if (f->a.type == CL_STATS_NONE || f->b.type == CL_STATS_NONE) {
+		cl_table_add(t, f->a.type == CL_STATS_NONE ? "only b" :
+		    "only a");
+		cl_table_add(t, "%s", "");
 	} else if (!cl_cell_number(&f->a, &a) || !cl_cell_number(&f->b, &b)) {
 		cl_table_add(t, "differ");
 		cl_table_add(t, "%s", "");

@@ -27,6 +27,7 @@ static const struct line {
 	bool		 quiet;
 } lines[] = {
 	{ "tokens", "tokens", COUNT, false },
+	{ "padding tokens", "padding", COUNT, true },
 	{ "events", "events", COUNT, false },
 	{ "accesses", "accesses", COUNT, false },
 	{ "hits", "hits", COUNT, false },

@@ -119,11 +119,12 @@ add_unknown(struct cl_table *t, const struct view *v)
 int
 cl_render_measured(const struct view *v, struct cl_err *err)
 {
-	static const char live[] = "the trace came late; no part of the wall "
-	    "time";
+	static const char outside[] = "for the trace; no part of the wall time";
 	char b[CL_FIGURE_MAX];
 	struct cl_table t;
-	uint64_t wall, tokens = cl_render_count(v, v->all, "tokens"), input;
+	uint64_t wall, tokens = cl_render_count(v, v->all, "tokens");
+	struct cl_cell piped = cl_cell_cond(cl_stats_find(&v->run->machine,
+	    "trace_from_pipe"));
 
 	if (v->met == NULL) {
 		cl_dst_printf(v->dst, "\nnothing measured: no expert was "
@@ -144,15 +145,15 @@ cl_render_measured(const struct view *v, struct cl_err *err)
 	add_time(&t, v, "reading", "read_ns", false, "summed over workers");
 	add_device(&t, v);
 	add_count(&t, v, "late prefetches", "prefetch_late", true);
-	add_time(&t, v, "waited for input", "input_wait_ns", true, live);
+	add_time(&t, v, "waited for input", "input_wait_ns", true, outside);
 	add_count(&t, v, "major faults", "major_faults", false);
 	add_memory(&t, v);
 	add_unknown(&t, v);
 	cl_dst_printf(v->dst, "\n");
 	if (cl_table_print(&t, v->dst, 0, v->r->options.bold, err) != CL_OK)
 		return (CL_ENOMEM);
-	if (cl_render_measure(v, "input_wait_ns", &input) && input > wall / 10)
-		cl_dst_printf(v->dst, "recorder and replay ran at the same "
-		    "time and shared processor and page cache\n");
+	if (piped.type == CL_STATS_BOOL && piped.u != 0)
+		cl_dst_printf(v->dst, "trace from a pipe: a recorder at its "
+		    "other end shared processor and page cache\n");
 	return (CL_OK);
 }

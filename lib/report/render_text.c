@@ -317,13 +317,16 @@ summarise(struct cl_render *r, const struct view *v)
 {
 	struct cl_table *t = &r->summary;
 	struct cl_cell slots = cl_run_cond(v->run, "cache_experts");
-	char b[64];
-	uint64_t wall;
+	char b[64], which[40] = "";
+	uint64_t wall, member;
 
 	(void)cl_render_measure(v, "wall_ns", &wall);
 	cl_table_add(t, "%zu", r->nruns);
-	cl_table_add(t, "%s%s", cl_run_synthetic(v->run) ? "SYNTHETIC " : "",
-	    short_name(b, cl_run_cond_text(v->run, "trace", "-")));
+	if (number(v, "member", &member) && member > 1)
+		(void)snprintf(which, sizeof(which), " (%llu)",
+		    (unsigned long long)member);
+	cl_table_add(t, "%s%s%s", cl_run_synthetic(v->run) ? "SYNTHETIC " :
+	    "", short_name(b, cl_run_cond_text(v->run, "trace", "-")), which);
 	cl_table_add(t, "%.12s", cl_run_cond_text(v->run, "policy", "-"));
 	cl_table_add(t, "%s", cl_cell_text(&slots, b, sizeof(b)));
 	cl_table_add(t, "%s", cl_render_cell(b, v, v->all, "tokens"));
