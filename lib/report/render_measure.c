@@ -60,19 +60,15 @@ add_device(struct cl_table *t, const struct view *v)
 static void
 add_memory(struct cl_table *t, const struct view *v)
 {
-	char peak[CL_TEXT_SIZE_MAX], b[CL_TEXT_SIZE_MAX];
-	char start[CL_TEXT_SIZE_MAX];
-	uint64_t n, before, predicted;
+	char peak[CL_TEXT_SIZE_MAX], start[CL_TEXT_SIZE_MAX];
+	uint64_t n, before;
 
 	if (!cl_render_measure(v, "rss_peak", &n) || n == 0)
 		return;
 	(void)cl_render_measure(v, "rss_start", &before);
-	(void)cl_render_measure(v, "rss_predicted", &predicted);
 	cl_table_add(t, "peak memory");
 	cl_table_add(t, "%s", cl_text_bytes(peak, n));
-	cl_table_add(t, "%s at the start%s%s", cl_text_bytes(start, before),
-	    predicted > 0 ? "; predicted " : "",
-	    predicted > 0 ? cl_text_bytes(b, predicted) : "");
+	cl_table_add(t, "%s at the start", cl_text_bytes(start, before));
 }
 
 static void
@@ -96,7 +92,7 @@ add_unknown(struct cl_table *t, const struct view *v)
 	static const char *const names[] = { "device_bytes", "read_ns",
 	    "io_wait_ns", "dense_wait_ns", "compute_ns", "input_wait_ns",
 	    "wall_ns", "prefetch_late", "major_faults", "rss_start",
-	    "rss_peak", "rss_predicted" };
+	    "rss_peak" };
 	const struct cl_stats_columns *columns =
 	    &v->run->columns[CL_STATS_MEASURED];
 	struct cl_cell cell;

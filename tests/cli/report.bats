@@ -292,3 +292,13 @@ $usage"
 	1	run		end	routing_fingerprint	000000000000feed
 	END
 }
+
+@test "every counter is explained in cl-stats(5)" {
+	names=$(sed -n 's/^\t\[CL_[NFM]_.*= "\([a-z_]*\)",*$/\1/p' \
+	    "$ROOT/lib/stats/counters.c")
+	[ "$(wc -w <<<"$names")" -ge 37 ]
+	for name in $names; do
+		grep -qx "\.It Li $name" "$ROOT/man/cl-stats.5" ||
+		    { echo "$name"; false; }
+	done
+}
