@@ -124,7 +124,8 @@ add_line(struct cl_table *t, const struct view *v, const struct line *l)
 
 	if (l->spelling == DIGEST || (l->quiet && cl_cell_zero(&cell)))
 		return;
-	if (l->spelling == KEPT && cl_render_count(v, v->all, "substituted") == 0 &&
+	if (l->spelling == KEPT &&
+	    cl_render_count(v, v->all, "substituted") == 0 &&
 	    cl_render_count(v, v->all, "dropped") == 0)
 		return;
 	cl_table_add(t, "%s", l->label);

@@ -44,7 +44,8 @@ add_layer(struct cl_table *t, const struct view *v,
 
 	cl_table_add(t, "%u", row->index);
 	cl_table_add(t, "%s", cl_render_cell(b, v, row, "accesses"));
-	cl_table_add(t, "%s", cl_figure_percent(b, cl_render_count(v, row, "hits"),
+	cl_table_add(t, "%s", cl_figure_percent(b,
+	    cl_render_count(v, row, "hits"),
 	    cl_render_count(v, row, "accesses")));
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		cl_table_add(t, "%s", cl_render_cell(b, v, row, names[i]));
@@ -98,15 +99,15 @@ add_window(struct cl_table *t, const struct view *v,
 	cl_table_add(t, "%s", cl_render_bytes(b, v, CL_STATS_LOGICAL, row,
 	    "demand_bytes"));
 	if (t->ncolumns > 5) {
-		cl_table_add(t, "%s", cl_render_bytes(b, v, CL_STATS_MEASURED, met,
-		    "device_bytes"));
+		cl_table_add(t, "%s", cl_render_bytes(b, v,
+		    CL_STATS_MEASURED, met, "device_bytes"));
 		(void)cl_run_count(v->run, CL_STATS_MEASURED, met,
 		    "io_wait_ns", &ns);
 		cl_table_add(t, "%s", cl_figure_ns(b, ns));
 		(void)cl_run_count(v->run, CL_STATS_MEASURED, met, "wall_ns",
 		    &ns);
-		cl_table_add(t, "%s", cl_figure_rate(b, cl_render_count(v, row,
-		    "tokens"), ns));
+		cl_table_add(t, "%s", cl_figure_rate(b,
+		    cl_render_count(v, row, "tokens"), ns));
 	}
 }
 

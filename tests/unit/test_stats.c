@@ -403,57 +403,59 @@ cell(const struct cl_buf *buf, unsigned kind, unsigned scope, unsigned index,
 	return (v);
 }
 
+/* What write_run has counted. */
+static const struct {
+	unsigned	 kind, scope, index;
+	const char	*name;
+	uint64_t	 want, tokens;
+} counts[] = {
+	{ 1, CL_STATS_RUN, 0, "accesses", 50, 30 },
+	{ 1, CL_STATS_RUN, 0, "hits", 33, 30 },
+	{ 1, CL_STATS_RUN, 0, "misses", 17, 30 },
+	{ 1, CL_STATS_RUN, 0, "digest", 0xd2, 30 },
+	{ 1, CL_STATS_PHASE, 0, "cold", 7, 20 },
+	{ 1, CL_STATS_PHASE, 1, "capacity", 10, 10 },
+	{ 1, CL_STATS_PHASE, 1, "bypass", 5, 10 },
+	{ 1, CL_STATS_LAYER, 1, "misses", 12, 0 },
+	{ 1, CL_STATS_LAYER, 4, "hits", 33, 0 },
+	{ 1, CL_STATS_LAYER, 4, "demand_bytes", 500, 0 },
+	{ 1, CL_STATS_WINDOW, 0, "tokens", 20, 20 },
+	{ 1, CL_STATS_WINDOW, 0, "digest", 0xd1, 20 },
+	{ 1, CL_STATS_WINDOW, 1, "tokens", 10, 30 },
+	{ 1, CL_STATS_WINDOW, 1, "hits", 30, 30 },
+	{ 1, CL_STATS_WINDOW, 1, "demand_bytes", 1000, 30 },
+	{ 2, CL_STATS_RUN, 0, "wall_ns", 80, 30 },
+	{ 2, CL_STATS_WINDOW, 0, "wall_ns", 50, 20 },
+	{ 2, CL_STATS_WINDOW, 1, "wall_ns", 30, 30 },
+	{ 2, CL_STATS_WINDOW, 1, "rss_peak", 8192, 30 },
+	{ 2, CL_STATS_LAYER, 4, "io_wait_ns", 77, 0 },
+};
+static const struct {
+	unsigned	 scope, index;
+	const char	*name;
+	double		 want;
+} reals[] = {
+	{ CL_STATS_RUN, 0, "dropped_mass", 0.75 },
+	{ CL_STATS_WINDOW, 1, "dropped_mass", 0.25 },
+	{ CL_STATS_RUN, 0, "max_delta", 4 },
+	{ CL_STATS_PHASE, 1, "max_delta", 3 },
+	{ CL_STATS_WINDOW, 0, "max_delta", 4 },
+	{ CL_STATS_WINDOW, 1, "max_delta", 3 },
+};
+static const struct {
+	unsigned	 kind, scope, index;
+	const char	*name;
+} nothing[] = {
+	{ 1, CL_STATS_PHASE, 0, "digest" },
+	{ 1, CL_STATS_LAYER, 1, "tokens" },
+	{ 1, CL_STATS_LAYER, 1, "max_delta" },
+	{ 2, CL_STATS_LAYER, 1, "wall_ns" },
+	{ 2, CL_STATS_WINDOW, 1, "rss_start" },
+};
+
 static void
 tally_adds_up(void)
 {
-	static const struct {
-		unsigned	 kind, scope, index;
-		const char	*name;
-		uint64_t	 want, tokens;
-	} c[] = {
-		{ 1, CL_STATS_RUN, 0, "accesses", 50, 30 },
-		{ 1, CL_STATS_RUN, 0, "hits", 33, 30 },
-		{ 1, CL_STATS_RUN, 0, "misses", 17, 30 },
-		{ 1, CL_STATS_RUN, 0, "digest", 0xd2, 30 },
-		{ 1, CL_STATS_PHASE, 0, "cold", 7, 20 },
-		{ 1, CL_STATS_PHASE, 1, "capacity", 10, 10 },
-		{ 1, CL_STATS_PHASE, 1, "bypass", 5, 10 },
-		{ 1, CL_STATS_LAYER, 1, "misses", 12, 0 },
-		{ 1, CL_STATS_LAYER, 4, "hits", 33, 0 },
-		{ 1, CL_STATS_LAYER, 4, "demand_bytes", 500, 0 },
-		{ 1, CL_STATS_WINDOW, 0, "tokens", 20, 20 },
-		{ 1, CL_STATS_WINDOW, 0, "digest", 0xd1, 20 },
-		{ 1, CL_STATS_WINDOW, 1, "tokens", 10, 30 },
-		{ 1, CL_STATS_WINDOW, 1, "hits", 30, 30 },
-		{ 1, CL_STATS_WINDOW, 1, "demand_bytes", 1000, 30 },
-		{ 2, CL_STATS_RUN, 0, "wall_ns", 80, 30 },
-		{ 2, CL_STATS_WINDOW, 0, "wall_ns", 50, 20 },
-		{ 2, CL_STATS_WINDOW, 1, "wall_ns", 30, 30 },
-		{ 2, CL_STATS_WINDOW, 1, "rss_peak", 8192, 30 },
-		{ 2, CL_STATS_LAYER, 4, "io_wait_ns", 77, 0 },
-	};
-	static const struct {
-		unsigned	 scope, index;
-		const char	*name;
-		double		 want;
-	} f[] = {
-		{ CL_STATS_RUN, 0, "dropped_mass", 0.75 },
-		{ CL_STATS_WINDOW, 1, "dropped_mass", 0.25 },
-		{ CL_STATS_RUN, 0, "max_delta", 4 },
-		{ CL_STATS_PHASE, 1, "max_delta", 3 },
-		{ CL_STATS_WINDOW, 0, "max_delta", 4 },
-		{ CL_STATS_WINDOW, 1, "max_delta", 3 },
-	};
-	static const struct {
-		unsigned	 kind, scope, index;
-		const char	*name;
-	} none[] = {
-		{ 1, CL_STATS_PHASE, 0, "digest" },
-		{ 1, CL_STATS_LAYER, 1, "tokens" },
-		{ 1, CL_STATS_LAYER, 1, "max_delta" },
-		{ 2, CL_STATS_LAYER, 1, "wall_ns" },
-		{ 2, CL_STATS_WINDOW, 1, "rss_start" },
-	};
 	struct cl_buf buf;
 	struct cl_stats_value v;
 	uint64_t tokens;
@@ -461,19 +463,21 @@ tally_adds_up(void)
 
 	cl_buf_init(&buf);
 	write_run(&buf, true, true);
-	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
-		v = cell(&buf, c[i].kind, c[i].scope, c[i].index, c[i].name,
-		    &tokens);
-		assert(v.there && v.u == c[i].want);
-		assert(tokens == c[i].tokens);
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		v = cell(&buf, counts[i].kind, counts[i].scope,
+		    counts[i].index, counts[i].name, &tokens);
+		assert(v.there && v.u == counts[i].want);
+		assert(tokens == counts[i].tokens);
 	}
-	for (i = 0; i < sizeof(f) / sizeof(f[0]); i++) {
-		v = cell(&buf, 1, f[i].scope, f[i].index, f[i].name, &tokens);
-		assert(v.there && !(v.f < f[i].want || v.f > f[i].want));
+	for (i = 0; i < sizeof(reals) / sizeof(reals[0]); i++) {
+		v = cell(&buf, 1, reals[i].scope, reals[i].index,
+		    reals[i].name, &tokens);
+		assert(v.there);
+		assert(!(v.f < reals[i].want || v.f > reals[i].want));
 	}
-	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
-		assert(!cell(&buf, none[i].kind, none[i].scope, none[i].index,
-		    none[i].name, &tokens).there);
+	for (i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++)
+		assert(!cell(&buf, nothing[i].kind, nothing[i].scope,
+		    nothing[i].index, nothing[i].name, &tokens).there);
 	cl_buf_free(&buf);
 }
 
@@ -647,88 +651,90 @@ what_the_page_allows_is_read(void)
 		assert(verdict(good[i], &err) == CL_END);
 }
 
+static const struct {
+	const char	*script;
+	const char	*says;
+} forbidden[] = {
+	{ COLS, "where RUN is wanted" },
+	{ "8001: ; " RUN1, "where RUN is wanted" },
+	{ RUN1 RUN1, "second RUN" },
+	{ RUN1 COLS "6: ; ", "unknown record type 6" },
+	{ RUN1 COLS "0: ; ", "unknown record type 0" },
+	/* RUN */
+	{ "1: ; ", "RUN record of 0 bytes" },
+	{ "1: 0200 00 0100 61; ", "claims 2 conditions" },
+	{ "1: ffff 00 0100 61; ", "claims 65535 conditions" },
+	{ "1: 0100 00 0100 61 00; ", "1 bytes behind its fields" },
+	{ "1: 0100 01 0100 61 00; ", "too short" },
+	{ "1: 0100 00 0200 6100; ", "NUL" },
+	{ "1: 0100 00 0000 00; ", "no name" },
+	{ "1: 0100 06 0100 61; ", "unknown type 6" },
+	{ "1: 0100 05 0100 61 02; ", "truth value is 2" },
+	{ "1: 0200 00 0100 61 00 0100 61; ", "\"a\" stands twice" },
+	/* COLUMNS */
+	{ RUN1 WHOLE, "before its columns" },
+	{ RUN1 "2: 03 00 0000; ", "columns of kind 3" },
+	{ RUN1 "2: 00 00 0000; ", "columns of kind 0" },
+	{ RUN1 "2: 01 01 0000; ", "what must be 0" },
+	{ RUN1 COLM, "out of place" },
+	{ RUN1 COLS COLS, "out of place" },
+	{ RUN1 COLS WHOLE COLM, "out of place" },
+	{ RUN1 "2: 01 00 0200 01 0100 61; ", "claims 2 columns" },
+	{ RUN1 "2: 01 00 0101 01 0100 61; ", "claims 257 columns" },
+	{ RUN1 "2: 01 00 0100 03 0100 61; ", "unknown type 3" },
+	{ RUN1 "2: 01 00 0100 01 0000 61; ", "no name" },
+	{ RUN1 "2: 01 00 0200 01 0100 61 01 0100 61; ", "twice" },
+	{ RUN1 "2: 01 00 0100 01 0100 61 00; ", "behind its fields" },
+	/* MACHINE */
+	{ RUN1 "4: 0000; ", "before its columns" },
+	{ RUN1 COLS "4: 0000; 4: 0000; ", "second time" },
+	/* ROW */
+	{ RUN1 COLS "3: 01 01 0000 0000; ", "too short" },
+	{ RUN1 COLS "3: 03 01 0000 00000000 0000000000000000 00; ",
+	    "kind 3" },
+	{ RUN1 COLS "3: 02 01 0000 00000000 0000000000000000 00; ",
+	    "before its columns" },
+	{ RUN1 COLS "3: " AT(00, 00) "00; ", "scope 0" },
+	{ RUN1 COLS "3: " AT(05, 00) "00; ", "scope 5" },
+	{ RUN1 COLS "3: 01 01 0100 00000000 0000000000000000 00; ",
+	    "must be 0 in a row" },
+	{ RUN1 COLS "3: " AT(01, 01) "00; ", "has index 1" },
+	{ RUN1 COLS "3: " AT(02, 02) "00; ", "has index 2" },
+	{ RUN1 COLS WHOLE WHOLE, "index 0 behind index 0" },
+	{ RUN1 COLS "3: " AT(04, 05) "00; 3: " AT(04, 04) "00; ",
+	    "index 4 behind index 5" },
+	{ RUN1 COLS "3: " AT(01, 00) "04; ", "behind the last" },
+	{ RUN1 COLS "3: " AT(01, 00) "01 05; ", "too short" },
+	{ RUN1 COLS "3: " AT(01, 00) "00 05; ", "behind its fields" },
+	/* TRAILER */
+	{ RUN1 COLS TRAIL(03), "without a row for the whole run" },
+	{ RUN1 COLS COLM "3: 02 01 0000 00000000 0000000000000000 00; "
+	    TRAIL(05), "without a row for the whole run" },
+	{ RUN1 COLS WHOLE TRAIL(05), "counts 5 records" },
+	{ RUN1 COLS WHOLE "5: 00 00000000000000 0400000000000000 "
+	    "0000000000000000 0000000000000000; ", "end 0" },
+	{ RUN1 COLS WHOLE "5: 04 00000000000000 0400000000000000 "
+	    "0000000000000000 0000000000000000; ", "end 4" },
+	{ RUN1 COLS WHOLE "5: 01 00000000000001 0400000000000000 "
+	    "0000000000000000 0000000000000000; ", "must be 0" },
+	{ RUN1 COLS WHOLE "5: 01 00000000000000 0400000000000000; ",
+	    "too short" },
+	/* What stands behind a run is a run. */
+	{ RUN1 COLS WHOLE TRAIL(04) "5: ; ", "not a stat stream" },
+};
+
 static void
 what_the_page_forbids_is_refused(void)
 {
-	static const struct {
-		const char	*script;
-		const char	*says;
-	} c[] = {
-		{ COLS, "where RUN is wanted" },
-		{ "8001: ; " RUN1, "where RUN is wanted" },
-		{ RUN1 RUN1, "second RUN" },
-		{ RUN1 COLS "6: ; ", "unknown record type 6" },
-		{ RUN1 COLS "0: ; ", "unknown record type 0" },
-		/* RUN */
-		{ "1: ; ", "RUN record of 0 bytes" },
-		{ "1: 0200 00 0100 61; ", "claims 2 conditions" },
-		{ "1: ffff 00 0100 61; ", "claims 65535 conditions" },
-		{ "1: 0100 00 0100 61 00; ", "1 bytes behind its fields" },
-		{ "1: 0100 01 0100 61 00; ", "too short" },
-		{ "1: 0100 00 0200 6100; ", "NUL" },
-		{ "1: 0100 00 0000 00; ", "no name" },
-		{ "1: 0100 06 0100 61; ", "unknown type 6" },
-		{ "1: 0100 05 0100 61 02; ", "truth value is 2" },
-		{ "1: 0200 00 0100 61 00 0100 61; ", "\"a\" stands twice" },
-		/* COLUMNS */
-		{ RUN1 WHOLE, "before its columns" },
-		{ RUN1 "2: 03 00 0000; ", "columns of kind 3" },
-		{ RUN1 "2: 00 00 0000; ", "columns of kind 0" },
-		{ RUN1 "2: 01 01 0000; ", "what must be 0" },
-		{ RUN1 COLM, "out of place" },
-		{ RUN1 COLS COLS, "out of place" },
-		{ RUN1 COLS WHOLE COLM, "out of place" },
-		{ RUN1 "2: 01 00 0200 01 0100 61; ", "claims 2 columns" },
-		{ RUN1 "2: 01 00 0101 01 0100 61; ", "claims 257 columns" },
-		{ RUN1 "2: 01 00 0100 03 0100 61; ", "unknown type 3" },
-		{ RUN1 "2: 01 00 0100 01 0000 61; ", "no name" },
-		{ RUN1 "2: 01 00 0200 01 0100 61 01 0100 61; ", "twice" },
-		{ RUN1 "2: 01 00 0100 01 0100 61 00; ", "behind its fields" },
-		/* MACHINE */
-		{ RUN1 "4: 0000; ", "before its columns" },
-		{ RUN1 COLS "4: 0000; 4: 0000; ", "second time" },
-		/* ROW */
-		{ RUN1 COLS "3: 01 01 0000 0000; ", "too short" },
-		{ RUN1 COLS "3: 03 01 0000 00000000 0000000000000000 00; ",
-		    "kind 3" },
-		{ RUN1 COLS "3: 02 01 0000 00000000 0000000000000000 00; ",
-		    "before its columns" },
-		{ RUN1 COLS "3: " AT(00, 00) "00; ", "scope 0" },
-		{ RUN1 COLS "3: " AT(05, 00) "00; ", "scope 5" },
-		{ RUN1 COLS "3: 01 01 0100 00000000 0000000000000000 00; ",
-		    "must be 0 in a row" },
-		{ RUN1 COLS "3: " AT(01, 01) "00; ", "has index 1" },
-		{ RUN1 COLS "3: " AT(02, 02) "00; ", "has index 2" },
-		{ RUN1 COLS WHOLE WHOLE, "index 0 behind index 0" },
-		{ RUN1 COLS "3: " AT(04, 05) "00; 3: " AT(04, 04) "00; ",
-		    "index 4 behind index 5" },
-		{ RUN1 COLS "3: " AT(01, 00) "04; ", "behind the last" },
-		{ RUN1 COLS "3: " AT(01, 00) "01 05; ", "too short" },
-		{ RUN1 COLS "3: " AT(01, 00) "00 05; ", "behind its fields" },
-		/* TRAILER */
-		{ RUN1 COLS TRAIL(03), "without a row for the whole run" },
-		{ RUN1 COLS COLM "3: 02 01 0000 00000000 0000000000000000 00; "
-		    TRAIL(05), "without a row for the whole run" },
-		{ RUN1 COLS WHOLE TRAIL(05), "counts 5 records" },
-		{ RUN1 COLS WHOLE "5: 00 00000000000000 0400000000000000 "
-		    "0000000000000000 0000000000000000; ", "end 0" },
-		{ RUN1 COLS WHOLE "5: 04 00000000000000 0400000000000000 "
-		    "0000000000000000 0000000000000000; ", "end 4" },
-		{ RUN1 COLS WHOLE "5: 01 00000000000001 0400000000000000 "
-		    "0000000000000000 0000000000000000; ", "must be 0" },
-		{ RUN1 COLS WHOLE "5: 01 00000000000000 0400000000000000; ",
-		    "too short" },
-		/* What stands behind a run is a run. */
-		{ RUN1 COLS WHOLE TRAIL(04) "5: ; ", "not a stat stream" },
-	};
 	struct cl_err err;
 	size_t i;
 
-	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
-		assert(verdict(c[i].script, &err) < 0);
-		if (strstr(err.msg, c[i].says) == NULL)
+	for (i = 0; i < sizeof(forbidden) /
+	    sizeof(forbidden[0]); i++) {
+		assert(verdict(forbidden[i].script, &err) < 0);
+		if (strstr(err.msg, forbidden[i].says) == NULL)
 			fprintf(stderr, "case %zu: %s\n", i, err.msg);
-		assert(strstr(err.msg, c[i].says) != NULL);
+		assert(strstr(err.msg, forbidden[i].says) != NULL);
 		assert(err.code == CL_EFORMAT || err.code == CL_ENOTSUP);
 	}
 }
