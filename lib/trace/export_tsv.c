@@ -187,12 +187,14 @@ put_layer(struct export *x, uint32_t layer, const struct cl_layer *l,
 {
 	const struct cl_slab *s;
 	char number[16];
+	uint32_t i;
 	int status;
 
 	add(x, "# layer\t%u\t%u\t%u\t%" PRIu64 "\t%s", layer, l->nexperts,
 	    l->k, l->expert_bytes, l->extra ? "extra" : "-");
 	status = end_line(x, err);
-	for (s = l->slabs; status == CL_OK && s < l->slabs + l->nslabs; s++) {
+	for (i = 0; status == CL_OK && i < l->nslabs; i++) {
+		s = &l->slabs[i];
 		add(x, "# slab\t%u\t%s\t%u\t%u\t%" PRIu64 "\t%" PRIu64 "\t%"
 		    PRIu64, layer, cl_model_slab_name(s->kind), s->type,
 		    s->shard, s->off, s->stride, s->nbytes);
