@@ -78,7 +78,7 @@ struct cl_trace_column {
 	 */
 	const uint32_t	*first;
 	const uint16_t	*ids;
-	const float	*weights;	/* as ids; NULL: not asked for, unknown */
+	const float	*weights;	/* as ids; NULL: unknown or unasked */
 	/* Scores of token t at scores + nexperts x row[t]; NULL: not held. */
 	const float	*scores;
 	const uint32_t	*row;
@@ -90,7 +90,7 @@ struct cl_trace_column {
 struct cl_trace_block {
 	uint32_t	 ntokens;
 	const struct cl_trace_token *tokens;
-	uint32_t	 ncolumns;	/* the layers that cl_trace_layers lists */
+	uint32_t	 ncolumns;	/* the layers of cl_trace_layers() */
 	const struct cl_trace_column *columns;
 };
 
@@ -133,6 +133,6 @@ int	cl_trace_layers(const struct cl_model *, uint32_t **layers,
 /* "recorded", "SYNTHETIC", "imported", "edited"; NULL for no such number. */
 const char	*cl_trace_origin_name(enum cl_trace_origin);
 const char	*cl_trace_end_name(enum cl_trace_end);	/* "complete" ... */
-const char	*cl_trace_scores_name(enum cl_trace_scores); /* "ids", "f16" .. */
+const char	*cl_trace_scores_name(enum cl_trace_scores); /* "ids", .. */
 
 #endif /* CL_TRACE_H */

@@ -18,7 +18,7 @@ struct cl_trace_reader;
 
 enum {					/* what else a reader is to work out */
 	CL_TRACE_WEIGHTS = 1,		/* weights of cells that hold scores */
-	CL_TRACE_CHECK = 2,		/* routing fingerprint against trailer */
+	CL_TRACE_CHECK = 2,		/* is the routing fingerprint right? */
 	CL_TRACE_SKIM = 4		/* verify blocks, but decode none */
 };
 

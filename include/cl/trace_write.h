@@ -20,10 +20,10 @@ struct cl_trace_writer;
 
 /* One (token, layer) as its maker knows it. */
 struct cl_trace_cell {
-	const float	*scores;	/* E raw scores, or NULL where none held */
+	const float	*scores;	/* E raw scores, or NULL */
 	const float	*forecast;	/* E, or NULL */
-	const uint16_t	*ids;		/* n chosen, by rank; NULL: by the rule */
-	const float	*weights;	/* n, or NULL: by the rule, from scores */
+	const uint16_t	*ids;		/* n, by rank, or NULL: by the rule */
+	const float	*weights;	/* n, or NULL: by the rule */
 	uint32_t	 n;
 };
 

@@ -29,12 +29,13 @@ struct export {
 	struct cl_buf	 line;
 	struct cl_hash	 sum;		/* of the trace's lines so far */
 	uint64_t	 nrows;
-	char		**names;	/* of sequences that are not printed yet */
+	char		**names;	/* of sequences not printed yet */
 	size_t		 names_cap;
 	uint32_t	 nnamed;	/* sequences announced */
 	uint32_t	 nprinted;	/* of them */
-	struct cl_trace_token last;	/* the token before, if any */
-	int64_t		 last_layer;	/* of its last row; -1: none, -2: no token */
+	struct cl_trace_token last;	/* the token before */
+	int64_t		 last_layer;	/* of its last row, -1: none */
+	bool		 any;		/* there was one */
 };
 
 static void
@@ -241,7 +242,7 @@ put_head(struct export *x, const struct cl_trace_head *h, struct cl_err *err)
 	cl_hash_init(&x->sum);
 	x->head = h;
 	x->nrows = 0;
-	x->last_layer = -2;
+	x->any = false;
 	add(x, "# cl-trace\t1\n");
 	add(x, "# origin\t%s\n", cl_trace_origin_name(h->origin));
 	add(x, "# scores\t%s\n", cl_trace_scores_name(h->scores));
@@ -385,13 +386,14 @@ put_token(struct export *x, const struct cl_trace_block *b, uint32_t t,
 		status = put_names(x, token->seq + 1, err);
 	for (; c < end && c->first[t] == c->first[t + 1]; c++)
 		;
-	if (status == CL_OK && (c == end || (x->last_layer != -2 &&
+	if (status == CL_OK && (c == end || (x->any &&
 	    look_alike(token, &x->last) && c->layer > x->last_layer)))
 		status = put_bare(x, token, err);
 	for (; status == CL_OK && c < end; c++)
 		if (c->first[t] != c->first[t + 1])
 			status = put_cell(x, token, c, t, err);
 	x->last = *token;
+	x->any = true;
 	return (status);
 }
 

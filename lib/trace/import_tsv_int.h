@@ -16,8 +16,8 @@ struct cl_dst;
 struct cl_err;
 struct cl_src;
 
-#define TSV_LINE_MAX	(1u << 20)	/* a row of 16384 scores twice, and more */
-#define TSV_FIELDS_MAX	64		/* a header line has 10 that are known */
+#define TSV_LINE_MAX	(1u << 20)	/* twice 16384 scores, and more */
+#define TSV_FIELDS_MAX	64		/* 10 columns are known */
 
 /* Lines of a source, without their ends; the last one borrows from it. */
 struct tsv_lines {

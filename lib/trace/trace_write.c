@@ -21,7 +21,7 @@
 #include "cl/zio.h"
 #include "trace_int.h"
 
-#define LEVEL	3			/* zstd's default: faster than a model */
+#define LEVEL	3			/* zstd's own default */
 
 /* Score rows of one kind of a column, and which tokens have one. */
 struct rows {

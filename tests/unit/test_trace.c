@@ -253,7 +253,7 @@ ids_alone_get_the_rules_weights(void)
 	cl_trace_reader_free(r);
 	one_close(&o);
 	one_open(&o, CL_SCORES_NONE, false);
-	cell.ids = others;		/* scores that are not held still tell */
+	cell.ids = others;	/* scores that are not held still tell */
 	assert(cl_trace_write_cell(o.w, 0, &cell, NULL) == CL_OK);
 	assert(cl_trace_writer_counts(o.w)->mismatches == 1);
 	cl_trace_writer_mismatches(o.w, 0);

@@ -398,7 +398,8 @@ refused(const char *text, size_t n, const struct cl_import_tsv *opts,
 	cl_buf_init(&out);
 	if (load(text, n, 50, opts, &out, &err) != code ||
 	    strstr(err.msg, why) == NULL) {
-		fprintf(stderr, "# got %d \"%s\" for \"%s\"\n", err.code, err.msg, why);
+		fprintf(stderr, "# got %d \"%s\" for \"%s\"\n", err.code,
+		    err.msg, why);
 		assert(false);
 	}
 	if (out.n > 0)
