@@ -62,6 +62,14 @@ comes_to()
 	comes_to 1 "0 passed, 1 failed, 0 skipped"
 }
 
+@test "a job whose runner is killed has failed, and so has what came after" {
+	unit a <<<'kill -9 $(cut -d " " -f 4 /proc/$PPID/stat)'
+	unit b <<<'echo 1..1; echo ok 1 - b'
+	run --separate-stderr tests/run unit
+	[ "$status" -eq 1 ]
+	[[ ${lines[-1]} != *" 0 failed"* ]]
+}
+
 @test "a status other than 0 after good tests is a failure" {
 	unit a <<<'echo 1..1; echo ok 1 - a; exit 99'
 	comes_to 1 "1 passed, 1 failed, 0 skipped"
