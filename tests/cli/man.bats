@@ -68,12 +68,16 @@ examples_of()
 	done
 }
 
-@test "the examples of the pages work" {
+# A negative answer of cl-diff is one, and no trouble.
+@test "the examples of cl-trace(1) and cl-replay(1) work" {
 	need libllama
 	ln -s "$ROOT/tests" "$ROOT/traces" .
-	for command in $COMMANDS; do
-		examples_of $command >examples
-		[ -s examples ]
+	for command in cl-trace cl-replay; do
+		{
+			echo 'cl-diff() { command cl-diff "$@" || [ $? -eq 1 ]; }'
+			examples_of $command
+		} >examples
+		[ "$(wc -l <examples)" -gt 3 ]
 		bash -e -o pipefail examples >out || {
 			echo "$command(1): $(cat examples)"
 			return 1
