@@ -23,7 +23,7 @@
 #include "import_tsv_int.h"
 
 #define NONE		UINT32_MAX
-#define SEQ_GAP_MAX	65536	/* sequences without a row before one with */
+#define SEQ_GAP_MAX	65536	/* sequences beyond the number of tokens */
 
 static const char dumped[] = "# cl-trace";
 
@@ -321,7 +321,7 @@ announce(struct import *im, const struct tsv_lines *l, uint32_t seq,
 	struct cl_err why = { 0 };
 	uint32_t got;
 
-	if (seq >= im->nsequences && seq - im->nsequences > SEQ_GAP_MAX)
+	if (seq > cl_trace_writer_counts(im->w)->tokens + SEQ_GAP_MAX)
 		return (cl_import_fail(l, err, "column seq: sequence %u, and "
 		    "the next one is %u; number them from 0", seq,
 		    im->nsequences));

@@ -164,8 +164,8 @@ get_holds(const struct tsv_lines *l, struct tsv_head *h,
 			return (bad_field(l, &item, "rows, tokens, weights "
 			    "or forecast", err));
 		found |= 1u << i;
-		rest.p += item.n + 1;
-		rest.n -= comma == NULL ? rest.n : item.n + 1;
+		rest.p += comma == NULL ? 0 : item.n + 1;
+		rest.n -= comma == NULL ? 0 : item.n + 1;
 	} while (comma != NULL);
 	h->head->tokens = (found & 2) != 0;
 	h->head->weights = (found & 4) != 0;

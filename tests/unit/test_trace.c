@@ -582,6 +582,115 @@ heads_have_a_text(void)
 	cl_trace_head_free(h);
 }
 
+/* A rule by token id cannot be applied: ids are given, and kept. */
+static void
+tables_need_ids(void)
+{
+	static const uint16_t ids[] = { 2, 4 };
+	struct cl_trace_cell cell = { .scores = eight, .ids = ids, .n = 2 };
+	const struct cl_trace_rec *rec;
+	struct cl_trace_reader *r;
+	struct cl_err err = { 0 };
+	struct one o;
+
+	one_open(&o, CL_SCORES_F32, false);
+	o.head->model->layers[1].rule.select = CL_SELECT_TABLE;
+	cl_trace_writer_free(o.w);
+	cl_buf_clear(&o.out);
+	o.w = cl_trace_writer_new(o.dst, o.head, NULL);
+	assert(o.w != NULL);
+	assert(cl_trace_write_seq(o.w, "", &(uint32_t){ 0 }, NULL) == CL_OK);
+	assert(cl_trace_write_token(o.w, &(struct cl_trace_token){ 0 },
+	    NULL) == CL_OK);
+	assert(cl_trace_write_cell(o.w, 0, &cell, NULL) == CL_OK);
+	assert(cl_trace_writer_counts(o.w)->mismatches == 0);
+	r = one_read(&o, CL_TRACE_WEIGHTS, &rec);
+	assert(rec->block->columns[0].given[0] == 1);
+	assert(rec->block->columns[0].ids[0] == 2);
+	assert(fabs(rec->block->columns[0].weights[0] - 0.7310586) < 1e-6);
+	cl_trace_reader_free(r);
+	one_close(&o);
+	one_open(&o, CL_SCORES_F32, false);
+	o.head->model->layers[1].rule.select = CL_SELECT_TABLE;
+	cell.ids = NULL;
+	assert(cl_trace_write_cell(o.w, 0, &cell, &err) == CL_EINVAL);
+	assert(strstr(err.msg, "neither experts nor scores") != NULL);
+	one_close(&o);
+}
+
+/* As many layers as there may be, each with a cell in every other token. */
+static void
+deep_models_are_read(void)
+{
+	struct cl_model *m = cl_model_new(CL_MODEL_LAYERS_MAX, NULL);
+	struct cl_trace_head *h;
+	struct cl_trace_cell cell = { .n = 1 };
+	struct cl_trace_token t = { .token = -1 };
+	struct cl_trace_writer *w;
+	struct cl_dst *dst;
+	struct cl_buf b;
+	uint64_t tokens, traces;
+	uint32_t i, j, seq;
+	uint16_t id = 1;
+
+	assert(m != NULL);
+	cl_buf_init(&b);
+	cell.ids = &id;
+	for (i = 0; i < m->nlayers; i++)
+		make_moe(&m->layers[i], 2 + i % 3 * 200, 1);
+	h = cl_trace_head_new(m, NULL);
+	assert(h != NULL);
+	dst = mem_dst(&b);
+	w = cl_trace_writer_new(dst, h, NULL);
+	assert(w != NULL);
+	assert(cl_trace_write_seq(w, "", &seq, NULL) == CL_OK);
+	for (i = 0; i < 20; i++) {
+		assert(cl_trace_write_token(w, &t, NULL) == CL_OK);
+		for (j = 0; i % 2 == 0 && j < m->nlayers; j++)
+			assert(cl_trace_write_cell(w, j, &cell, NULL) ==
+			    CL_OK);
+	}
+	assert(cl_trace_writer_finish(w, CL_END_COMPLETE, NULL) == CL_OK);
+	assert(cl_trace_writer_counts(w)->cells == 10 * CL_MODEL_LAYERS_MAX);
+	cl_trace_writer_free(w);
+	cl_dst_free(dst);
+	cl_trace_head_free(h);
+	assert(read_all(b.p, b.n, 4096, CL_TRACE_CHECK, &tokens, &traces,
+	    NULL) == CL_END);
+	assert(tokens == 20 && traces == 1);
+	cl_buf_free(&b);
+}
+
+/* After a while of skimming, blocks are decoded again; and no check is made. */
+static void
+wants_may_change(void)
+{
+	const struct cl_trace_rec *rec;
+	struct cl_trace_reader *r;
+	struct cl_buf b;
+	uint64_t tokens = 0;
+	int status;
+
+	cl_buf_init(&b);
+	make_trace(&any, &b, NULL);
+	r = cl_trace_reader_new(mem_src(b.p, b.n, 999), CL_TRACE_SKIM |
+	    CL_TRACE_CHECK, NULL);
+	assert(r != NULL);
+	while ((status = cl_trace_read(r, &rec, NULL)) == CL_OK) {
+		if (rec->kind != CL_TRACE_BLOCK)
+			continue;
+		tokens += rec->block->ntokens;
+		assert(cl_trace_reader_tokens(r) == tokens);
+		if (tokens > 8)
+			assert(rec->block->tokens[0].pos < 3);
+		cl_trace_reader_want(r, tokens > 3 ? CL_TRACE_WEIGHTS |
+		    CL_TRACE_CHECK : CL_TRACE_SKIM);
+	}
+	assert(status == CL_END && tokens == any.ntokens);
+	cl_trace_reader_free(r);
+	cl_buf_free(&b);
+}
+
 static const struct unit units[] = {
 	{ "traces of all kinds are read as they were written",
 	    all_kinds_are_read },
@@ -605,6 +714,9 @@ static const struct unit units[] = {
 	{ "blocks of large models hold fewer tokens",
 	    blocks_stay_below_a_records_limit },
 	{ "each block can be read once it is full", blocks_are_flushed },
+	{ "rules by token id need ids, and keep them", tables_need_ids },
+	{ "models of 4096 layers are read", deep_models_are_read },
+	{ "what a reader works out may change", wants_may_change },
 	{ "a failed sink is told", a_failed_sink_is_told },
 	{ "heads and numbers have names", heads_have_a_text },
 };

@@ -665,6 +665,26 @@ a_model_fills_in(void)
 	    "layer 0 has no experts");
 }
 
+static void
+sequences_may_have_gaps(void)
+{
+	static const char rows[] = "seq\tlayer\texperts\n65536\t0\t1\n";
+	const struct cl_trace_rec *rec;
+	struct cl_trace_reader *r;
+	struct cl_buf out;
+	uint32_t n = 0;
+
+	cl_buf_init(&out);
+	assert(load(rows, strlen(rows), 99, NULL, &out, NULL) == CL_OK);
+	r = cl_trace_reader_new(mem_src(out.p, out.n, 999), 0, NULL);
+	assert(r != NULL);
+	while (cl_trace_read(r, &rec, NULL) == CL_OK)
+		n += rec->kind == CL_TRACE_SEQ;
+	assert(n == 65537);
+	cl_trace_reader_free(r);
+	cl_buf_free(&out);
+}
+
 static const struct unit units[] = {
 	{ "traces of all kinds survive as text, and text as a trace",
 	    all_kinds_survive },
@@ -681,6 +701,8 @@ static const struct unit units[] = {
 	    plain_rows_are_understood },
 	{ "rows say which layers and how many experts there are",
 	    rows_give_layers_and_experts },
+	{ "sequences may be left out, up to a limit",
+	    sequences_may_have_gaps },
 	{ "a model fills in what rows cannot say", a_model_fills_in },
 };
 
