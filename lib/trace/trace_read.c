@@ -407,6 +407,24 @@ read_trailer(struct cl_trace_reader *r, const struct cl_rec *rec,
 	return (CL_OK);
 }
 
+/*
+ * A trace is whole only if its compressed data are, checksum and all: look
+ * at what follows before saying so.
+ */
+static int
+look_ahead(struct cl_trace_reader *r)
+{
+	struct cl_err why = { 0 };
+	const uint8_t *p;
+	size_t n;
+	int status = cl_src_peek(r->src, 1, &p, &n, &why);
+
+	if (status == CL_ECUT)
+		return (fail_cut(r));
+	return (status == CL_OK ? CL_OK : cl_fail(&r->err, status, "%s",
+	    why.msg));
+}
+
 static int
 read_inside(struct cl_trace_reader *r)
 {
@@ -429,7 +447,9 @@ read_inside(struct cl_trace_reader *r)
 	default:
 		return (unexpected(r, &rec, "a SEQUENCE, BLOCK or TRAILER"));
 	}
-	return (status == CL_OK ? CL_OK : fail_record(r, &rec, &why));
+	if (status != CL_OK)
+		return (fail_record(r, &rec, &why));
+	return (rec.type == TRACE_TRAILER ? look_ahead(r) : CL_OK);
 }
 
 int

@@ -526,6 +526,25 @@ a_model_cut_short_is_found_before_and_while_reading(void)
 }
 
 static void
+more_memory_than_there_is_is_refused_before_it_is_taken(void)
+{
+	struct cl_model *m;
+	struct cl_device_options d = { .nslots = 4, .nbypass = 2,
+	    .stride = UINT64_C(1) << 44 };
+	char path[] = "/tmp/cl-test-replay.XXXXXX";
+	struct cl_err err = { 0 };
+
+	m = make_model(path);
+	assert(cl_device_new(m, &d, &err) == NULL && err.code == CL_ENOMEM);
+	assert(strstr(err.msg, "6 buffers of 17592186044416 bytes, and this "
+	    "process may use ") != NULL);
+	d.stride = UINT64_C(1) << 62;
+	assert(cl_device_new(m, &d, NULL) == NULL);
+	assert(unlink(path) == 0);
+	cl_model_free(m);
+}
+
+static void
 budgets_become_slots(void)
 {
 	struct cl_model_sums s = { .experts = 12, .expert_bytes_max = 10000,
@@ -571,6 +590,8 @@ static const struct unit units[] = {
 	    every_byte_handed_on_is_the_experts_own },
 	{ "a model cut short is found before and while reading",
 	    a_model_cut_short_is_found_before_and_while_reading },
+	{ "more memory than there is is refused before it is taken",
+	    more_memory_than_there_is_is_refused_before_it_is_taken },
 	{ "budgets become slots", budgets_become_slots },
 };
 

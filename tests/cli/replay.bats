@@ -1,0 +1,314 @@
+# cl-replay: the same decisions however it reads, and the truth about what it
+# did not get.
+
+load helpers
+
+TRACE=$ROOT/traces/novel.clt
+
+# The logical totals of a stat stream, one name and value a line.
+totals()
+{
+	cl-report -f json "$1" | jq -r '.runs[] | .totals | to_entries[] |
+	    "\(.key) \(.value)"'
+}
+
+# The experts' bytes times the misses of each layer must be what is demanded.
+@test "demand bytes are the misses' bytes, by layer and in total" {
+	cl-replay --io none --cache 20% "$TRACE" >s.cls
+	cl-trace --geometry -f json "$MODEL" >g.json
+	cl-report -f json s.cls >r.json
+	run jq -n --slurpfile g g.json --slurpfile r r.json '
+	    ($g[0].layers | map({key: (.layer | tostring),
+	        value: .expert_bytes}) | from_entries) as $bytes |
+	    $r[0].runs[0] as $run |
+	    ($run.layers | all(.demand_bytes ==
+	        .misses * $bytes[.layer | tostring])) and
+	    ($run.layers | map(.demand_bytes) | add) ==
+	        $run.totals.demand_bytes and
+	    $run.totals.misses > 1000'
+	[ "$output" = true ]
+}
+
+@test "counting and reading decide alike, with any number of threads" {
+	for trace in "$ROOT"/traces/*.clt; do
+		cl-replay --io none "$trace" >none.cls
+		for threads in 1 8; do
+			cl-replay --model "$MODEL" --threads $threads \
+			    "$trace" >real.cls
+			run cl-diff none.cls real.cls
+			status_is 0
+		done
+	done
+}
+
+@test "20 runs decide alike" {
+	cl-replay --io none "$TRACE" >first.cls
+	totals first.cls >first
+	for _ in {1..20}; do
+		cl-replay --model "$MODEL" --threads 8 --os-cache drop \
+		    "$TRACE" >again.cls
+		totals again.cls | diff -u first -
+	done
+}
+
+@test "a trace from a slow pipe decides as the file does" {
+	cl-replay --io none "$TRACE" >file.cls
+	{ head -c 1 "$TRACE"; sleep 0.1; tail -c +2 "$TRACE" | head -c 7
+	    sleep 0.1; tail -c +9 "$TRACE" | head -c 65537; sleep 0.1
+	    tail -c +65546 "$TRACE"; } | cl-replay --io none >pipe.cls
+	run cl-diff file.cls pipe.cls
+	status_is 0
+}
+
+@test "descriptors, FIFOs and substitutions are inputs like any other" {
+	cl-replay --io none "$TRACE" | cl-report -f json |
+	    jq .runs[0].digest >want
+	cl-replay --io none /dev/stdin <"$TRACE" | cl-report -f json |
+	    jq .runs[0].digest | diff -u want -
+	cl-replay --io none <(cat "$TRACE") | cl-report -f json |
+	    jq .runs[0].digest | diff -u want -
+	mkfifo fifo
+	cat "$TRACE" >fifo &
+	cl-replay --io none fifo | cl-report -f json |
+	    jq .runs[0].digest | diff -u want -
+}
+
+@test "traces one after another are runs of their own" {
+	cat "$TRACE" "$ROOT/traces/manual.clt" | cl-replay --io none >both.cls
+	run cl-report -f json both.cls
+	[ "$(jq '.runs | length' <<<"$output")" -eq 2 ]
+	cl-replay --io none "$TRACE" >a.cls
+	cl-replay --io none "$ROOT/traces/manual.clt" >b.cls
+	cat a.cls b.cls | cl-report -f json >want.json
+	diff -u <(jq '.runs[] | .totals, .digest' want.json) \
+	    <(jq '.runs[] | .totals, .digest' <<<"$output")
+}
+
+@test "a budget that holds everything misses each expert once" {
+	cl-replay --io none --cache 100% "$TRACE" >s.cls
+	run totals s.cls
+	[[ $output == *"misses 512"* ]]
+	[[ $output == *"capacity 0"* ]]
+	cl-replay --io none --cache 511e "$TRACE" >s.cls
+	run totals s.cls
+	[[ $output != *"capacity 0"* ]]
+}
+
+@test "budgets say what they became" {
+	stride=12288
+	while read -r budget slots; do
+		cl-replay --io none --cache "$budget" "$TRACE" >s.cls
+		run cl-report -f json s.cls
+		[ "$(jq .runs[0].cache_experts <<<"$output")" -eq "$slots" ]
+		[ "$(jq .runs[0].cache_bytes <<<"$output")" -eq \
+		    $((slots * stride)) ]
+	done <<-END
+	1M 85
+	1MB 81
+	1 1
+	12287 1
+	24576 2
+	4G 512
+	50% 256
+	0.2% 1
+	7e 7
+	9999e 512
+	END
+}
+
+@test "sizes that are none are refused with their reason" {
+	for size in '' -1G '4 G' 16E 4Gx 101% 1.234% 0x10 4.; do
+		run --separate-stderr cl-replay --cache "$size" "$TRACE"
+		status_is 2
+		[ -z "$output" ]
+		[[ ${stderr_lines[0]} == 'cl-replay: --cache "'* ]]
+	done
+}
+
+@test "a trace cut anywhere is told, and what was whole is replayed" {
+	size=$(stat -c %s "$TRACE")
+	for cut in 0 1 3 4 100 1000 $((size / 3)) $((size / 2)) \
+	    $((size - 1)); do
+		head -c "$cut" "$TRACE" >cut.clt
+		run --separate-stderr cl-replay --io none -o cut.cls --force \
+		    cut.clt
+		status_is 2
+		[[ $stderr == cl-replay:\ cut.clt:* ]]
+		[ -e cut.cls ] || continue
+		run --separate-stderr cl-report cut.cls
+		status_is 2
+		[[ $output$stderr == *[Ii][Nn][Cc][Oo][Mm][Pp][Ll][Ee]* ]] ||
+		    [[ $stderr == *empty* ]]
+	done
+}
+
+@test "garbage behind a trace is told" {
+	for tail in 'x' '(' $'\n'; do
+		{ cat "$TRACE"; printf %s "$tail"; } >t.clt
+		run --separate-stderr cl-replay --io none t.clt
+		status_is 2
+		[[ $stderr == *"what follows"* ]]
+	done
+	head -c 4194304 /dev/zero | cat "$TRACE" - >t.clt
+	run --separate-stderr cl-replay --io none t.clt
+	status_is 2
+}
+
+@test "what is no trace is told by what it is" {
+	cl-replay --io none "$TRACE" >s.cls
+	run --separate-stderr cl-replay --io none s.cls
+	status_is 2
+	[[ $stderr == *"stat stream"* ]]
+	run --separate-stderr cl-replay --io none "$MODEL"
+	status_is 2
+	[[ $stderr == *GGUF* ]]
+	run --separate-stderr cl-replay --io none /dev/null
+	status_is 2
+	[[ $stderr == *empty* ]]
+	run --separate-stderr cl-report "$TRACE"
+	status_is 2
+	[[ $stderr == *zstd* ]]
+}
+
+@test "the model is found by its path, beside the trace, then by --model" {
+	mkdir near far
+	cp "$TRACE" near/t.clt
+	run --separate-stderr cl-replay near/t.clt
+	status_is 2
+	[[ $stderr == *"--model FILE"* ]]
+	cp "$MODEL" far/other-name.gguf
+	cl-replay --model far/other-name.gguf near/t.clt >a.cls
+	cp "$MODEL" near/
+	cl-replay near/t.clt >b.cls
+	run cl-diff a.cls b.cls
+	status_is 0
+	(cd "$ROOT" && cl-replay traces/novel.clt) >c.cls
+	run cl-diff a.cls c.cls
+	status_is 0
+}
+
+@test "another model is refused by its fingerprint" {
+	mkgguf loadable other.gguf layers=8 experts=64 used=8
+	run --separate-stderr cl-replay --model other.gguf "$TRACE"
+	status_is 2
+	[[ $stderr == *fingerprint* ]]
+	[ -z "$output" ]
+	cp "$MODEL" short.gguf
+	truncate -s -1 short.gguf
+	run --separate-stderr cl-replay --model short.gguf "$TRACE"
+	status_is 2
+}
+
+@test "a read that fails is told with expert, file and offset" {
+	need strace
+	cp "$MODEL" m.gguf
+	run --separate-stderr traced -f -o /dev/null -P m.gguf \
+	    -e inject=pread64:error=EIO:when=200 \
+	    cl-replay --model m.gguf --threads 2 -o out.cls "$TRACE"
+	status_is 2
+	[[ $stderr == *cl-replay:\ layer\ *\ expert\ *:\ m.gguf:\ offset\ * ]]
+	[[ $stderr == *"Input/output error"* ]]
+	[ ! -e out.cls ]
+}
+
+@test "interrupted and short reads change nothing" {
+	need strace
+	cp "$MODEL" m.gguf
+	cl-replay --io none "$TRACE" >want.cls
+	traced -f -o /dev/null -P m.gguf -P "$TRACE" \
+	    -e inject=read,pread64:error=EINTR:when=3+5 \
+	    cl-replay --model m.gguf "$TRACE" >got.cls
+	run cl-diff want.cls got.cls
+	status_is 0
+}
+
+@test "a window is a row, and windows add up" {
+	cl-replay --io none --window 100 "$TRACE" | cl-report -f json >r.json
+	run jq '.runs[0] | (.windows | map(.hits) | add) == .totals.hits and
+	    (.windows | length) > 3 and
+	    .phases.prefill.hits + .phases.decode.hits == .totals.hits' r.json
+	[ "$output" = true ]
+	cl-replay --io none --window 0 "$TRACE" | cl-report -f json >r.json
+	[ "$(jq '.runs[0].windows | length' r.json)" -eq 0 ]
+}
+
+@test "tokens and warm-up are counted where a pass ends" {
+	cl-replay --io none --warmup 700 --tokens 50 "$TRACE" |
+	    cl-report -f json >r.json
+	[ "$(jq .runs[0].totals.tokens r.json)" -eq 50 ]
+	[ "$(jq .runs[0].phases.prefill.tokens r.json)" -eq 0 ]
+	run cl-replay --io none --warmup 100000 "$TRACE"
+	status_is 0
+	cl-replay --io none --warmup 100000 "$TRACE" | cl-report >r.txt
+	grep -q 'no data' r.txt
+	run grep -i nan r.txt
+	status_is 1
+}
+
+@test "memory does not grow with the trace" {
+	need plain
+	cl-trace --synthetic --tokens 20000 --scores ids "$MODEL" >s.clt
+	cl-trace --synthetic --tokens 100000 --scores ids "$MODEL" >l.clt
+	small=$(peak s.clt)
+	large=$(peak l.clt)
+	echo "peak $small kB for 20000 tokens, $large kB for 100000"
+	[ "$large" -lt $((small + 512)) ]
+}
+
+# Peak resident kilobytes of a replay, as it reports them of itself.
+peak()
+{
+	cp "$MODEL" .
+	cl-replay --window 0 --model "$(basename "$MODEL")" "$1" |
+	    cl-report -f json | jq '.runs[0].measured.rss_peak / 1024 | floor'
+}
+
+@test "an interrupted replay leaves a whole stream that says so" {
+	mkfifo fifo
+	cl-replay --io none --window 8 fifo >s.cls 2>err &
+	pid=$!
+	exec 7>fifo
+	head -c -1000 "$TRACE" >&7
+	for _ in {1..100}; do		# until windows have come
+		[ "$(stat -c %s s.cls)" -gt 4000 ] && break
+		sleep 0.1
+	done
+	kill -TERM $pid
+	tail -c 1000 "$TRACE" >&7
+	exec 7>&-
+	status=0
+	wait $pid || status=$?
+	[ "$status" -eq 2 ]
+	run --separate-stderr cl-report s.cls
+	[[ $output == *INTERRUPTED* ]]
+}
+
+@test "binary output to a terminal is refused" {
+	run script -qec "cl-replay --io none $TRACE" /dev/null
+	[ "$status" -eq 2 ]
+	[[ $output == *"is a terminal"* ]]
+}
+
+@test "a full disk is not success" {
+	[ -e /dev/full ] || skip "no /dev/full"
+	run --separate-stderr bash -c "cl-replay --io none $TRACE >/dev/full"
+	status_is 2
+	[[ $stderr == *"No space left"* ]]
+}
+
+@test "an output file is made whole, and replaced only by force" {
+	echo precious >s.cls
+	run --separate-stderr cl-replay --io none -o s.cls "$TRACE"
+	status_is 2
+	[ "$(cat s.cls)" = precious ]
+	cl-replay --io none -o s.cls --force "$TRACE"
+	cl-replay --io none "$TRACE" | cmp - s.cls
+	[ -z "$(find . -name 's.cls?*')" ]
+}
+
+@test "a reader that goes away ends it quietly" {
+	run bash -c "cl-replay --io none --window 1 $TRACE $TRACE $TRACE |
+	    head -c 100 | wc -c; echo \${PIPESTATUS[0]}"
+	[ "${lines[0]}" -eq 100 ]
+	[ "${lines[1]}" -eq 141 ] || [ "${lines[1]}" -eq 0 ]
+}
