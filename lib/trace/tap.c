@@ -42,6 +42,7 @@ ggml_backend_sched_set_eval_callback(void *sched, tap_observer *theirs,
 
 	if (live == NULL)
 		return;
+	live->nasked = 0;		/* another graph was built */
 	live->sched = sched;
 	live->theirs = theirs;
 	live->their_arg = arg;
@@ -444,5 +445,6 @@ cl_tap_close(struct cl_tap *tap)
 	free(tap->seen);
 	cl_tap_int_rows_free(tap);
 	free(tap->scratch);
+	free(tap->asked);
 	free(tap);
 }

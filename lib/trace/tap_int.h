@@ -160,6 +160,12 @@ struct tap_rows {
 	bool		*taken;		/* nbatch */
 };
 
+/* A node that was asked for, and whether nothing of it is wanted. */
+struct tap_asked {
+	const struct tap_tensor *t;
+	bool		 plain;
+};
+
 struct cl_tap {
 	struct tap_lib	 lib;
 	struct tap_log	 log;
@@ -176,6 +182,10 @@ struct cl_tap {
 	uint32_t	*seen;		/* the blocks captured, ascending */
 	uint32_t	 nseen;
 	struct tap_rows	 rows;
+	struct tap_asked *asked;	/* the nodes of the graph, in order */
+	size_t		 nasked;
+	size_t		 asked_cap;
+	size_t		 at;		/* the next of them */
 	uint8_t		*scratch;
 	size_t		 scratch_cap;
 	uint64_t	 captured;
@@ -210,7 +220,7 @@ void	cl_tap_int_rule(struct cl_tap *, struct tap_slot *, enum tap_node,
 /* tap_rows.c */
 int	cl_tap_int_rows_new(struct cl_tap *, struct cl_err *);
 void	cl_tap_int_rows_free(struct cl_tap *);
-void	cl_tap_int_rows_look(struct cl_tap *, const struct tap_tensor *);
+bool	cl_tap_int_rows_look(struct cl_tap *, const struct tap_tensor *);
 int	cl_tap_int_rows_place(struct cl_tap *, uint32_t n,
 	    const uint32_t **map, struct cl_err *);
 

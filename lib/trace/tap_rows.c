@@ -100,31 +100,32 @@ look_cells(struct cl_tap *tap, const struct tap_tensor *t)
 	r->has_seq = true;
 }
 
-/* A node that is none of a router's: does it tell tokens apart? */
-void
+/* A node that is none of a router's; true if it tells tokens apart. */
+bool
 cl_tap_int_rows_look(struct cl_tap *tap, const struct tap_tensor *t)
 {
 	struct tap_rows *r = &tap->rows;
 	const struct tap_tensor *from = t->src[0];
 
 	if (from == NULL)
-		return;
+		return (false);
 	if (r->embd == NULL && strcmp(tap->lib.get_name(from),
 	    "token_embd.weight") == 0)
 		r->embd = from;
 	if (from == r->embd && t->src[1] != NULL &&
 	    cl_tap_int_op_is(tap, t, "GET_ROWS")) {
 		look_tokens(tap, t->src[1]);
-		return;
+		return (true);
 	}
 	if (tap->opt.nseq == 1 || r->n == 0)
-		return;
+		return (false);
 	if (!r->has_pos && cl_tap_int_op_is(tap, t, "ROPE"))
-		r->has_pos = read_input(tap, t->src[1], r->pos, r->n,
-		    sizeof(*r->pos));
+		return (r->has_pos = read_input(tap, t->src[1], r->pos, r->n,
+		    sizeof(*r->pos)));
 	if (!r->has_seq && strncmp(tap->lib.get_name(t), "cache_k_l",
 	    9) == 0 && cl_tap_int_op_is(tap, t, "SET_ROWS"))
 		look_cells(tap, t);
+	return (r->has_seq);
 }
 
 static bool
