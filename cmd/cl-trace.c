@@ -38,7 +38,7 @@ static const struct fe_command command = {
 "  --info      what traces hold             --verify       are they whole?\n"
 "  --dump      as TSV, one (token, layer) a row\n"
 "loading:    --load (TSV of --dump, or any with columns layer and experts)\n"
-"  --layers N  --experts N                  --used N       --model NAME\n"
+"  --layers N  --experts N                  --used N       --model FILE\n"
 "always:     -o FILE   --force (replace it)   -h, --help   -V, --version\n"
 "\n"
 "Exit status: 0 done, 2 trouble.  See cl-trace(1), and cl-trace(5) for bytes.\n"
