@@ -55,4 +55,7 @@ void	cl_src_close(struct cl_src *);
 /* For decoders: make the waiting time of upper that of lower. */
 void	cl_src_stack(struct cl_src *upper, struct cl_src *lower);
 
+/* For whoever made it: the ctx that it is over. */
+const void	*cl_src_ctx(const struct cl_src *);
+
 #endif /* CL_SRC_H */

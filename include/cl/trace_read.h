@@ -46,7 +46,7 @@ struct cl_trace_reader	*cl_trace_reader_new(struct cl_src *, unsigned wants,
 /*
  * The next record, or CL_END behind the last trailer.  Input that merely stops
  * is CL_ECUT, never CL_END; the message says after which token.  A trailer is
- * delivered once what follows it is known to be sound.
+ * delivered once the compressed data that it ends are known to be sound.
  */
 int	cl_trace_read(struct cl_trace_reader *, const struct cl_trace_rec **,
 	    struct cl_err *);

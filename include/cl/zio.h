@@ -23,6 +23,12 @@ int	cl_zio_probe(struct cl_src *, struct cl_err *);
 struct cl_src	*cl_zio_reader(struct cl_src *, struct cl_err *);
 
 /*
+ * Do all bytes that such a source has decoded so far belong to frames that
+ * ended well?  Looking for the byte after the last one finds out.
+ */
+bool	cl_zio_settled(const struct cl_src *);
+
+/*
  * Encodes into dst, which it borrows.  One frame with a checksum; a flush makes
  * all bytes so far decodable; finish ends the frame and flushes dst, which may
  * then take another one.

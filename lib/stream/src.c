@@ -165,6 +165,13 @@ cl_src_stack(struct cl_src *upper, struct cl_src *lower)
 	upper->lower = lower;
 }
 
+const void *
+cl_src_ctx(const struct cl_src *s)
+{
+
+	return (s->ctx);
+}
+
 void
 cl_src_close(struct cl_src *s)
 {

@@ -21,6 +21,7 @@ struct reader {
 	ZSTD_DCtx	*ctx;
 	bool		 open;		/* inside a frame */
 	bool		 seen;		/* at least one frame begun */
+	bool		 owing;		/* bytes given of a frame that is open */
 };
 
 struct writer {
@@ -109,6 +110,7 @@ reader_read(void *ctx, void *buf, size_t cap, size_t *got, struct cl_err *err)
 			return (decode_error(r, left, err));
 		cl_src_consume(r->lower, in.pos);
 		r->open = left != 0;
+		r->owing = r->open && (r->owing || out.pos > 0);
 		if (n == 0 && out.pos == 0 && r->open)
 			return (cl_fail(err, CL_ECUT, "%s: the zstd data ends "
 			    "inside a frame", cl_src_name(r->lower)));
@@ -148,6 +150,14 @@ cl_zio_reader(struct cl_src *lower, struct cl_err *err)
 	if ((s = cl_src_new(&reader_ops, r, cl_src_name(lower), err)) != NULL)
 		cl_src_stack(s, lower);
 	return (s);
+}
+
+bool
+cl_zio_settled(const struct cl_src *s)
+{
+	const struct reader *r = cl_src_ctx(s);
+
+	return (!r->owing);
 }
 
 static int

@@ -30,6 +30,7 @@ struct cl_trace_reader {
 		INSIDE			/* HEAD has been read */
 	}		 state;
 	struct cl_err	 err;		/* the first failure */
+	struct cl_err	 next;		/* what is wrong behind this trace */
 	uint64_t	 ntraces;	/* begun */
 	struct cl_trace_head *head;
 	struct cl_trace_decoder *decoder;
@@ -240,18 +241,16 @@ find_trace(struct cl_trace_reader *r)
 	size_t n;
 	int status;
 
-	status = cl_src_peek(r->src, 1, &p, &n, &why);
-	if (status == CL_ECUT && r->ntraces > 0)
-		return (cl_fail(&r->err, CL_ECUT, "%s: incomplete: the zstd "
-		    "data ends inside a frame, behind a whole trace",
-		    cl_src_name(r->src)));
+	why = r->next;
+	if ((status = why.code) == CL_OK)
+		status = cl_src_peek(r->src, 1, &p, &n, &why);
 	if (status == CL_OK && n == 0 && r->ntraces > 0)
 		return (CL_END);
 	forget_trace(r);
 	if (status == CL_OK && n == 0)
 		return (cl_fail(&r->err, CL_ECUT, "%s: empty zstd data, no "
 		    "trace", cl_src_name(r->src)));
-	r->ntraces += status == CL_OK || r->ntraces == 0;
+	r->ntraces++;
 	if (status == CL_OK)
 		status = cl_rec_open(r->src, CL_REC_TRACE, &why);
 	if (status == CL_ECUT)
@@ -409,20 +408,20 @@ read_trailer(struct cl_trace_reader *r, const struct cl_rec *rec,
 
 /*
  * A trace is whole only if its compressed data are, checksum and all: look
- * at what follows before saying so.
+ * behind it before saying so.  What is wrong there, and not with the frame
+ * that the trace ends in, is told when the next trace is due.
  */
 static int
 look_ahead(struct cl_trace_reader *r)
 {
-	struct cl_err why = { 0 };
 	const uint8_t *p;
 	size_t n;
-	int status = cl_src_peek(r->src, 1, &p, &n, &why);
+	int status = cl_src_peek(r->src, 1, &p, &n, &r->next);
 
-	if (status == CL_ECUT)
-		return (fail_cut(r));
-	return (status == CL_OK ? CL_OK : cl_fail(&r->err, status, "%s",
-	    why.msg));
+	if (status == CL_OK || cl_zio_settled(r->src))
+		return (CL_OK);
+	return (status == CL_ECUT ? fail_cut(r) :
+	    cl_fail(&r->err, status, "%s", r->next.msg));
 }
 
 static int
