@@ -24,6 +24,7 @@
 
 static const struct fe_command *command;
 static atomic_bool stopped;
+static struct cl_dst *output;		/* open, or NULL */
 static bool stdin_taken;
 static bool progress_shown;
 
@@ -72,12 +73,27 @@ fe_warn(const char *fmt, ...)
 	say(text);
 }
 
+/*
+ * The end by misuse or failure: what was printed before it arrives, and of an
+ * output file nothing stays.
+ */
+static void __attribute__((noreturn))
+leave(void)
+{
+
+	if (output != NULL) {
+		(void)cl_dst_flush(output, NULL);
+		cl_dst_free(output);
+	}
+	exit(FE_TROUBLE);
+}
+
 void
 fe_die(const struct cl_err *err)
 {
 
 	say(err->msg);
-	exit(FE_TROUBLE);
+	leave();
 }
 
 void
@@ -91,7 +107,7 @@ fe_misuse(const char *fmt, ...)
 	va_end(ap);
 	say(text);
 	fprintf(stderr, "usage: %s %s\n", command->name, command->synopsis);
-	exit(FE_TROUBLE);
+	leave();
 }
 
 /* Nothing was said if it did not arrive. */
@@ -197,23 +213,22 @@ struct cl_dst *
 fe_output(const char *path, bool replace, bool binary)
 {
 	struct cl_err err = { 0 };
-	struct cl_dst *dst;
 
 	if (path == NULL || strcmp(path, "-") == 0) {
 		if (binary && isatty(STDOUT_FILENO))
 			fe_misuse("standard output is a terminal and would "
 			    "get binary data; redirect it, or give -o FILE");
-		dst = cl_dst_fd(STDOUT_FILENO, "standard output", &err);
+		output = cl_dst_fd(STDOUT_FILENO, "standard output", &err);
 	} else
-		dst = cl_dst_file(path, replace, &err);
-	if (dst == NULL) {
+		output = cl_dst_file(path, replace, &err);
+	if (output == NULL) {
 		if (err.code == CL_EINVAL)
 			fe_warn("%s; --force replaces it", err.msg);
 		else
 			fe_die(&err);
-		exit(FE_TROUBLE);
+		leave();
 	}
-	return (dst);
+	return (output);
 }
 
 int
@@ -227,6 +242,7 @@ fe_finish(struct cl_dst *dst, int status)
 		status = FE_TROUBLE;
 	}
 	cl_dst_free(dst);
+	output = NULL;
 	return (status);
 }
 
@@ -236,6 +252,7 @@ fe_abandon(struct cl_dst *dst)
 
 	fe_progress_end();
 	cl_dst_free(dst);
+	output = NULL;
 	return (FE_TROUBLE);
 }
 

@@ -61,8 +61,10 @@ unsigned	fe_choice(const char *option, const char *arg,
 struct cl_src	*fe_input(const char *path);
 
 /*
- * Open the output: NULL or "-" is stdout, else a file that appears whole or
- * not at all.  Binary output to a terminal is refused.  Dies on failure.
+ * Open the output, of which there is one: NULL or "-" is stdout, else a file
+ * that appears whole or not at all.  Binary output to a terminal is refused.
+ * Dies on failure.  Where the program dies later, what was written to stdout
+ * until then arrives, and a file is not made.
  */
 struct cl_dst	*fe_output(const char *path, bool replace, bool binary);
 

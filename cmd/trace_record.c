@@ -160,11 +160,8 @@ trace_record(const struct trace_options *o)
 	if ((head = make_head(o, &err)) == NULL)
 		fe_die(&err);
 	out = fe_output(o->output, o->replace, true);
-	if ((tap = open_tap(o, &err)) == NULL) {
-		cl_trace_head_free(head);
-		cl_dst_free(out);
+	if ((tap = open_tap(o, &err)) == NULL)
 		fe_die(&err);
-	}
 	status = run(o, tap, head, out, &err);
 	cl_tap_close(tap);
 	cl_trace_head_free(head);

@@ -306,6 +306,20 @@ peak()
 	[ -z "$(find . -name 's.cls?*')" ]
 }
 
+@test "an input that is not there costs nothing that came before it" {
+	cl-replay --io none "$TRACE" >whole.cls
+	run --separate-stderr cl-replay --io none -o s.cls "$TRACE" absent.clt
+	status_is 2
+	stderr_is "cl-replay: absent.clt: cannot open: No such file or directory"
+	[ -z "$(find . -name 's.cls*')" ]
+	run bash -c "cl-replay --io none $TRACE absent.clt 2>/dev/null |
+	    cmp - whole.cls"
+	status_is 0
+	run --separate-stderr cl-trace --info "$TRACE" absent.clt
+	status_is 2
+	[[ $output == *"end          complete"* ]]
+}
+
 @test "a reader that goes away ends it quietly" {
 	run bash -c "cl-replay --io none --window 1 $TRACE $TRACE $TRACE |
 	    head -c 100 | wc -c; echo \${PIPESTATUS[0]}"
