@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "cl/err.h"
-#include "cl/hash.h"
 #include "cl/import_tsv.h"
 #include "cl/model.h"
 #include "cl/src.h"
@@ -25,16 +24,6 @@
 #define NONE		UINT32_MAX
 #define SEQ_GAP_MAX	65536	/* sequences beyond the number of tokens */
 
-static const char dumped[] = "# cl-trace";
-
-/* What plain rows say about a layer. */
-struct found {
-	uint32_t	 experts;	/* the greatest, and one */
-	uint32_t	 scores;	/* how many, 0: none seen */
-	uint32_t	 used;		/* most in a row, 0: none seen */
-	bool		 row;		/* there is one */
-};
-
 struct import {
 	const struct cl_import_tsv *opts;
 	struct cl_model	*model;		/* of the options, until it is used */
@@ -43,9 +32,7 @@ struct import {
 	/* The trace at hand. */
 	bool		 headed;	/* it was dumped, and has # lines */
 	bool		 edited;	/* not as it was dumped */
-	struct found	*found;
-	size_t		 found_cap;
-	uint32_t	 nfound;
+	struct tsv_found found;		/* what plain rows speak of */
 	bool		 has_columns;
 	struct tsv_columns columns;
 	struct tsv_head	 head;
@@ -62,21 +49,6 @@ struct import {
 	float		*forecast;
 };
 
-static bool
-is_comment(const struct tsv_lines *l)
-{
-
-	return (l->n > 0 && l->p[0] == '#');
-}
-
-static bool
-is_dumped(const struct tsv_lines *l)
-{
-
-	return (l->n >= sizeof(dumped) - 1 &&
-	    memcmp(l->p, dumped, sizeof(dumped) - 1) == 0);
-}
-
 /* What the writer refuses is the line's fault; a failed sink is not. */
 static int
 at_line(const struct tsv_lines *l, const struct cl_err *why,
@@ -88,167 +60,19 @@ at_line(const struct tsv_lines *l, const struct cl_err *why,
 	return (cl_import_fail(l, err, "%s", why->msg));
 }
 
-/* Hold back a dumped trace, and see whether it is whole and unchanged. */
-static int
-scan_dumped(struct import *im, struct tsv_spool *spool, struct cl_err *err)
-{
-	static const char last[] = "# rows\t";
-	struct tsv_lines *l = &im->in;
-	struct tsv_head h = { 0 };
-	struct cl_hash sum;
-	enum tsv_line line;
-	uint64_t nlines = 0;
-	int status;
-
-	cl_hash_init(&sum);
-	while ((status = cl_import_line(l, err)) == CL_OK) {
-		cl_import_spool_line(spool, l->p, l->n);
-		if (l->n >= sizeof(last) - 1 &&
-		    memcmp(l->p, last, sizeof(last) - 1) == 0)
-			break;
-		cl_hash_add(&sum, l->p, l->n);
-		cl_hash_add(&sum, "\n", 1);
-		nlines += !is_comment(l) && l->n > 0;
-	}
-	if (status == CL_END)
-		return (cl_fail(err, CL_ECUT, "%s: incomplete: ends at line "
-		    "%llu, before the # rows line of its trace (rows without "
-		    "any # lines can be loaded)", cl_src_name(l->src),
-		    (unsigned long long)l->no - 1));
-	if (status != CL_OK ||
-	    (status = cl_import_head(l, &h, &line, err)) != CL_OK)
-		return (status);
-	im->edited = h.sum != cl_hash_end(&sum) || h.nrows + 1 != nlines;
-	return (CL_OK);
-}
-
-static int
-scan_row(struct import *im, const struct tsv_row *r, struct cl_err *err)
-{
-	struct found *f;
-	uint32_t n, i;
-
-	if (!r->has_layer)
-		return (CL_OK);
-	if (r->layer >= CL_MODEL_LAYERS_MAX)
-		return (cl_import_fail(&im->in, err, "column layer: layer "
-		    "%u, at most %d are understood", r->layer,
-		    CL_MODEL_LAYERS_MAX));
-	if (cl_vec_grow(&im->found, &im->found_cap, (size_t)r->layer + 1,
-	    sizeof(*im->found), err) != CL_OK)
-		return (CL_ENOMEM);
-	f = &im->found[r->layer];
-	if (r->layer >= im->nfound)
-		im->nfound = r->layer + 1;
-	if (r->scores.p != NULL)
-		f->scores = cl_import_count(&r->scores);
-	f->row = true;
-	if (r->experts.p == NULL)
-		return (CL_OK);
-	if (!cl_import_ids(&r->experts, im->ids, CL_RULE_EXPERTS_MAX, &n))
-		return (cl_import_fail(&im->in, err, "column experts: not "
-		    "numbers between commas, at most %d", 65535));
-	f->used = n > f->used ? n : f->used;
-	for (i = 0; i < n; i++)
-		if (im->ids[i] >= f->experts)
-			f->experts = im->ids[i] + 1u;
-	return (CL_OK);
-}
-
-/* Hold back plain rows, and see what they speak of. */
-static int
-scan_plain(struct import *im, struct tsv_spool *spool, struct cl_err *err)
-{
-	struct tsv_lines *l = &im->in;
-	struct tsv_columns columns;
-	struct tsv_row row;
-	bool has_columns = false;
-	int status;
-
-	im->ids = calloc(CL_RULE_EXPERTS_MAX, sizeof(*im->ids));
-	if (im->ids == NULL)
-		return (cl_fail_nomem(err, "a row"));
-	while ((status = cl_import_line(l, err)) == CL_OK) {
-		cl_import_spool_line(spool, l->p, l->n);
-		if (is_comment(l) || l->n == 0)
-			continue;
-		if (!has_columns) {
-			status = cl_import_columns(l, &columns, err);
-			has_columns = true;
-		} else {
-			status = cl_import_row(l, &columns, &row, err);
-			if (status == CL_OK)
-				status = scan_row(im, &row, err);
-		}
-		if (status != CL_OK)
-			break;
-	}
-	free(im->ids);
-	im->ids = NULL;
-	return (status == CL_END ? CL_OK : status);
-}
-
-/* A layer of which a row speaks, or about which all was given (f NULL). */
-static int
-make_layer(struct import *im, const struct found *f, uint32_t most,
-    struct cl_layer *l, const struct tsv_lines *line, struct cl_err *err)
-{
-	const struct cl_import_tsv *o = im->opts;
-
-	l->nexperts = o->experts;
-	if (l->nexperts == 0)
-		l->nexperts = f->scores != 0 ? f->scores : most;
-	l->k = o->used != 0 ? o->used : f->used;
-	if (l->k == 0)
-		return (cl_import_fail(line, err, "column experts: layer %u "
-		    "never has any, and how many a token uses was not given",
-		    (unsigned)(l - im->head.head->model->layers)));
-	cl_rule_init(&l->rule, l->nexperts, l->k);
-	return (CL_OK);
-}
-
-/* A model for plain rows: from the options, else from what was found. */
-static int
-make_model(struct import *im, const struct tsv_lines *line,
-    struct cl_err *err)
-{
-	const struct cl_import_tsv *o = im->opts;
-	uint32_t i, n = o->layers != 0 ? o->layers : im->nfound, most = 1;
-	const struct found *f;
-	struct cl_model *m;
-	int status = CL_OK;
-
-	if (n == 0)
-		return (cl_import_fail(line, err, "column layer: no row has "
-		    "one"));
-	for (i = 0; i < im->nfound; i++)
-		if (im->found[i].experts > most)
-			most = im->found[i].experts;
-	if ((m = cl_model_new(n, err)) == NULL)
-		return (CL_ENOMEM);
-	im->head.head->model = m;
-	for (i = 0; status == CL_OK && i < n; i++) {
-		f = i < im->nfound ? &im->found[i] : NULL;
-		if (im->found == NULL || (f != NULL && f->row))
-			status = make_layer(im, f, most, &m->layers[i], line,
-			    err);
-	}
-	return (status);
-}
-
 /* The head of plain rows: what the first one has, all of them must have. */
 static int
 make_head(struct import *im, const struct tsv_lines *l,
     const struct tsv_row *row, struct cl_err *err)
 {
 	struct cl_trace_head *h = im->head.head;
-	int status;
 
 	if (im->model != NULL) {
 		h->model = im->model;
 		im->model = NULL;
-	} else if ((status = make_model(im, l, err)) != CL_OK) {
-		return (status);
+	} else if ((h->model = cl_import_model(l, im->opts, &im->found,
+	    err)) == NULL) {
+		return (CL_EFORMAT);
 	}
 	h->origin = CL_ORIGIN_IMPORTED;
 	h->scores = row->scores.p != NULL ? CL_SCORES_F32 : CL_SCORES_NONE;
@@ -479,7 +303,7 @@ put_comment(struct import *im, const struct tsv_lines *l, struct cl_err *err)
 	int status;
 
 	if (!im->headed)
-		return (!is_dumped(l) ? CL_OK : cl_import_fail(l, err,
+		return (!cl_import_is_dumped(l) ? CL_OK : cl_import_fail(l, err,
 		    "a dumped trace begins among rows of another kind"));
 	if ((status = cl_import_head(l, &im->head, &line, err)) != CL_OK)
 		return (status);
@@ -500,7 +324,7 @@ put_lines(struct import *im, struct tsv_lines *l, struct cl_err *err)
 	int status;
 
 	while ((status = cl_import_line(l, err)) == CL_OK) {
-		if (is_comment(l))
+		if (cl_import_is_comment(l))
 			status = put_comment(im, l, err);
 		else if (l->n > 0 && !im->has_columns)
 			status = put_columns(im, l, err);
@@ -537,7 +361,7 @@ forget_trace(struct import *im)
 
 	cl_trace_writer_free(im->w);
 	cl_import_head_free(&im->head);
-	free(im->found);
+	free(im->found.layers);
 	free(im->column);
 	free(im->npos);
 	free(im->ids);
@@ -545,12 +369,12 @@ forget_trace(struct import *im)
 	free(im->scores);
 	free(im->forecast);
 	im->w = NULL;
-	im->found = NULL;
+	memset(&im->found, 0, sizeof(im->found));
 	im->column = im->npos = NULL;
 	im->ids = NULL;
 	im->weights = im->scores = im->forecast = NULL;
-	im->found_cap = im->npos_cap = 0;
-	im->nfound = im->nsequences = 0;
+	im->npos_cap = 0;
+	im->nsequences = 0;
 	im->has_columns = im->any = im->edited = false;
 }
 
@@ -565,8 +389,9 @@ import_held(struct import *im, struct cl_err *err)
 
 	if ((spool = cl_import_spool_new(err)) == NULL)
 		return (CL_ENOMEM);
-	status = im->headed ? scan_dumped(im, spool, err) :
-	    scan_plain(im, spool, err);
+	status = im->headed ?
+	    cl_import_scan_dumped(&im->in, spool, &im->edited, err) :
+	    cl_import_scan_plain(&im->in, spool, &im->found, err);
 	if (status == CL_OK)
 		status = cl_import_spool_read(spool, cl_src_name(im->in.src),
 		    &src, err);
@@ -587,7 +412,7 @@ import_trace(struct import *im, struct cl_err *err)
 	bool given = o->layers != 0 && o->experts != 0 && o->used != 0;
 	int status;
 
-	im->headed = is_dumped(&im->in);
+	im->headed = cl_import_is_dumped(&im->in);
 	if (im->headed && (im->model != NULL || o->layers != 0 ||
 	    o->experts != 0 || o->used != 0))
 		return (cl_fail(err, CL_EINVAL, "%s: line %llu: a dumped "
@@ -634,7 +459,7 @@ cl_import_tsv(struct cl_src *src, const struct cl_import_tsv *opts,
 	    (status = cl_import_line(&im.in, err)) == CL_OK) {
 		if (im.in.n == 0)
 			continue;
-		if (ntraces > 0 && !is_dumped(&im.in)) {
+		if (ntraces > 0 && !cl_import_is_dumped(&im.in)) {
 			status = cl_import_fail(&im.in, err, "behind a dumped "
 			    "trace, and no other one begins");
 			break;

@@ -14,6 +14,8 @@
 
 struct cl_dst;
 struct cl_err;
+struct cl_import_tsv;
+struct cl_model;
 struct cl_src;
 
 #define TSV_LINE_MAX	(1u << 20)	/* twice 16384 scores, and more */
@@ -133,5 +135,34 @@ void	cl_import_spool_line(struct tsv_spool *, const char *, size_t);
 int	cl_import_spool_read(struct tsv_spool *, const char *name,
 	    struct cl_src **src, struct cl_err *);
 void	cl_import_spool_free(struct tsv_spool *);	/* NULL is legal */
+
+/* What plain rows say about each layer. */
+struct tsv_found {
+	struct tsv_found_layer {
+		uint32_t	 experts;	/* the greatest, and one */
+		uint32_t	 scores;	/* how many, 0: none seen */
+		uint32_t	 used;		/* most in a row, 0: none */
+		bool		 row;		/* there is one */
+	}		*layers;
+	size_t		 cap;
+	uint32_t	 nlayers;
+};
+
+/* Is the line at hand one of #, and does a dumped trace begin with it? */
+bool	cl_import_is_comment(const struct tsv_lines *);
+bool	cl_import_is_dumped(const struct tsv_lines *);
+
+/* Hold back a dumped trace: is it whole, and are its lines what they were? */
+int	cl_import_scan_dumped(struct tsv_lines *, struct tsv_spool *,
+	    bool *edited, struct cl_err *);
+
+/* Hold back plain rows: what do they speak of? */
+int	cl_import_scan_plain(struct tsv_lines *, struct tsv_spool *,
+	    struct tsv_found *, struct cl_err *);
+
+/* A model for plain rows: from the options, else from what was found. */
+struct cl_model	*cl_import_model(const struct tsv_lines *,
+		    const struct cl_import_tsv *, const struct tsv_found *,
+		    struct cl_err *);
 
 #endif /* IMPORT_TSV_INT_H */

@@ -535,6 +535,9 @@ options_are_held_to(void)
 	    "layer: layer 1 has no experts in this model of 1 layers");
 	opts = (struct cl_import_tsv){ .experts = 4, .used = 5 };
 	refused(rows, strlen(rows), &opts, CL_EINVAL, "5 used");
+	opts = (struct cl_import_tsv){ .layers = 2 };
+	refused("layer\texperts\n-\t-\n", 18, &opts, CL_EFORMAT,
+	    "none of the 2 layers has routed experts");
 	opts = (struct cl_import_tsv){ .layers = 6 };
 	refused(text, strlen(text), &opts, CL_EINVAL, "a dumped trace");
 	free(text);
