@@ -20,23 +20,17 @@
 #include "unit.h"
 
 #define MODEL	"tests/models/cl-moe-8x64.gguf"
-#define NCTX	512
-#define NUBATCH	32
+#define PROMPTS	"tests/models/prompts/"
+#define NCTX	4096
+#define NUBATCH	256
 #define NLAYERS	8
 #define E	64
-#define MOST	512			/* tokens of one trace here */
+#define NFILES	7
+#define MOST	12000			/* tokens of one trace here */
+#define NGENERATE 20
 
 static const char *places[] = { NULL, NULL };
 static const char *program;		/* our own path */
-
-static const char first_text[] = "Call me Ishmael. Some years ago, never "
-    "mind how long precisely, having little or no money in my purse, and "
-    "nothing particular to interest me on shore, I thought I would sail "
-    "about a little and see the watery part of the world.";
-static const struct cl_record_prompt prompts[] = {
-	{ "novel", first_text, sizeof(first_text) - 1 },
-	{ "code", "static int", 10 }
-};
 
 /* A trace read back whole; sequences stand one after another. */
 struct trace {
@@ -44,16 +38,41 @@ struct trace {
 	float		 scores[MOST][NLAYERS][E];
 	uint32_t	 n;
 	uint32_t	 nseqs;
-	char		 names[4][16];
+	char		 names[NFILES][16];
 	uint32_t	 given;		/* cells with explicit ids */
 	struct cl_trace_counts counts;
 	uint64_t	 nbytes;	/* of the file */
 };
 
+static struct cl_record_prompt prompts[NFILES];
 static struct trace traces[2];
 static atomic_bool stop;
 static uint64_t stop_at;
 static uint64_t seen_done, seen_total;
+
+/* Read the shipped prompts: a long one and a short one first. */
+static void
+read_prompts(void)
+{
+	static const char *const names[NFILES] = { "novel.txt", "code-c.txt",
+	    "code-py.txt", "manual.txt", "mixed.txt", "scripture.txt",
+	    "speech.txt" };
+	static char texts[NFILES][8000];
+	struct cl_record_prompt *p = prompts;
+	char path[100];
+	uint32_t i;
+	FILE *f;
+
+	for (i = 0; i < NFILES; i++) {
+		(void)snprintf(path, sizeof(path), PROMPTS "%s", names[i]);
+		assert((f = fopen(path, "r")) != NULL);
+		p[i].name = names[i];
+		p[i].text = texts[i];
+		p[i].nbytes = fread(texts[i], 1, sizeof(texts[i]), f);
+		assert(p[i].nbytes > 0 && p[i].nbytes < sizeof(texts[i]));
+		(void)fclose(f);
+	}
+}
 
 static void
 see_progress(void *arg, uint64_t done, uint64_t total)
@@ -170,7 +189,7 @@ read_back(int fd, struct trace *t)
 	while ((status = cl_trace_read(r, &rec, &err)) == CL_OK) {
 		if (rec->kind == CL_TRACE_HEAD)
 			check_head(rec->head);
-		else if (rec->kind == CL_TRACE_SEQ && t->nseqs < 4)
+		else if (rec->kind == CL_TRACE_SEQ && t->nseqs < NFILES)
 			(void)snprintf(t->names[t->nseqs++], 16, "%s",
 			    rec->name);
 		else if (rec->kind == CL_TRACE_BLOCK)
@@ -216,20 +235,20 @@ prefill_length(const struct trace *t, uint32_t from)
 static void
 trace_holds_every_token(void)
 {
-	struct cl_record_options o = options(2, 20);
+	struct cl_record_options o = options(2, NGENERATE);
 	struct trace *t = &traces[0];
 	uint32_t i, at, p, seq;
 
 	record_whole(&o, t);
-	assert(t->nseqs == 2 && strcmp(t->names[0], "novel") == 0 &&
-	    strcmp(t->names[1], "code") == 0);
+	assert(t->nseqs == 2 && strcmp(t->names[0], "novel.txt") == 0 &&
+	    strcmp(t->names[1], "code-c.txt") == 0);
 	assert(t->counts.end == CL_END_COMPLETE && t->counts.sequences == 2);
 	assert(t->counts.mismatches == 0 && t->given == 0);
 	assert(t->counts.cells == (uint64_t)t->n * NLAYERS);
-	for (seq = at = 0; seq < 2; seq++, at += p + 20) {
+	for (seq = at = 0; seq < 2; seq++, at += p + NGENERATE) {
 		p = prefill_length(t, at);
 		assert(p > 0 && (seq > 0 || p > NUBATCH));
-		for (i = 0; i < p + 20; i++) {
+		for (i = 0; i < p + NGENERATE; i++) {
 			assert(t->tokens[at + i].seq == seq);
 			assert(t->tokens[at + i].pos == i);
 			assert(t->tokens[at + i].token >= 0);
@@ -273,14 +292,15 @@ static void
 scores_are_the_engines_to_the_bit(void)
 {
 	static float alone[MOST][NLAYERS][E];
-	struct cl_record_options o = options(2, 20);
+	struct cl_record_options o = options(NFILES, NGENERATE);
 	struct trace *t = &traces[0];
 	uint32_t at, n, p;
 
 	record_whole(&o, t);
+	assert(t->nseqs == NFILES && t->counts.mismatches == 0);
 	for (at = 0; at < t->n; at += n) {
 		p = prefill_length(t, at);
-		n = p + 20;
+		n = p + NGENERATE;
 		capture(t->tokens + at, n, p, alone[0][0]);
 		assert(memcmp(alone, t->scores[at], n * sizeof(alone[0])) ==
 		    0);
@@ -323,7 +343,7 @@ the_seed_decides(void)
 static void
 a_stop_ends_the_trace_as_interrupted(void)
 {
-	struct cl_record_options o = options(2, 20);
+	struct cl_record_options o = options(2, NGENERATE);
 	struct trace *t = &traces[0];
 
 	stop_at = 2 * NUBATCH + 1;
@@ -336,7 +356,7 @@ a_stop_ends_the_trace_as_interrupted(void)
 static void
 a_stop_before_anything_writes_nothing(void)
 {
-	struct cl_record_options o = options(2, 20);
+	struct cl_record_options o = options(2, NGENERATE);
 	struct cl_trace_counts counts;
 	struct cl_err err = { 0 };
 	int fd, status;
@@ -352,16 +372,17 @@ a_stop_before_anything_writes_nothing(void)
 static void
 a_prompt_too_long_is_refused_first(void)
 {
-	struct cl_record_options o = options(2, 505);
+	struct cl_record_options o = options(2, 4090);
 	struct cl_trace_counts counts;
 	struct cl_err err = { 0 };
 	int fd, status;
 
 	fd = record(&o, &counts, &status, &err);
 	assert(status == CL_EINVAL);
-	assert(strncmp(err.msg, "prompt novel: ", 14) == 0 && strstr(err.msg,
-	    " tokens and 505 to generate need a context of ") != NULL);
-	assert(strstr(err.msg, ", which has 512") != NULL);
+	assert(strncmp(err.msg, "prompt novel.txt: ", 18) == 0);
+	assert(strstr(err.msg, " tokens and 4090 to generate need a context "
+	    "of ") != NULL);
+	assert(strstr(err.msg, ", which has 4096") != NULL);
 	assert(lseek(fd, 0, SEEK_END) == 0 && seen_done == 0);
 	(void)close(fd);
 }
@@ -369,7 +390,7 @@ a_prompt_too_long_is_refused_first(void)
 static const struct unit units[] = {
 	{ "a trace holds every token of every prompt, with its pass",
 	    trace_holds_every_token },
-	{ "recorded scores are the engine's to the bit",
+	{ "scores of the shipped prompts are the engine's to the bit",
 	    scores_are_the_engines_to_the_bit },
 	{ "the seed decides what is generated, to the byte",
 	    the_seed_decides },
@@ -390,6 +411,7 @@ main(int argc, char **argv)
 
 	assert(argc == 1 && strchr(argv[0], '/') != NULL);
 	program = argv[0];
+	read_prompts();
 	places[0] = env != NULL ? env : "build/deps";
 	if ((tap = open_tap(&err)) == NULL) {
 		if (strncmp(err.msg, "there is no libllama", 20) != 0) {
