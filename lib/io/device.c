@@ -63,6 +63,22 @@ open_shards(struct cl_device *d, struct cl_err *err)
 	return (CL_OK);
 }
 
+/* A buffer holds any expert of the model, whoever reckoned its size. */
+static int
+check_stride(const struct cl_device *d, struct cl_err *err)
+{
+	const struct cl_layer *l = d->model->layers;
+	uint32_t i;
+
+	for (i = 0; i < d->model->nlayers; i++, l++)
+		if (!l->extra && l->expert_bytes > d->stride)
+			return (cl_fail(err, CL_EINVAL, "buffers of %llu "
+			    "bytes for experts of %llu",
+			    (unsigned long long)d->stride,
+			    (unsigned long long)l->expert_bytes));
+	return (CL_OK);
+}
+
 /*
  * Taken as a whole and written to once, so that no page of it is missing when
  * the clock runs.  The system would promise more than it has: ask first.
@@ -102,7 +118,7 @@ cl_device_new(const struct cl_model *model, const struct cl_device_options *o,
 	d->model = model;
 	d->stride = o->stride;
 	d->nslots = o->nslots;
-	if (open_shards(d, err) != CL_OK ||
+	if (check_stride(d, err) != CL_OK || open_shards(d, err) != CL_OK ||
 	    make_arena(d, (uint64_t)o->nslots + o->nbypass, err) != CL_OK ||
 	    (d->io = cl_io_new(d->file, model->nshards, o->nthreads,
 	    o->os_cache, err)) == NULL) {

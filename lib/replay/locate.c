@@ -40,9 +40,12 @@ beside(const char *trace, const char *path, struct cl_err *err)
 	return (s);
 }
 
-/* Have both the same experts in the same layers? */
+/*
+ * Have both the same experts in the same layers?  A recording may know better
+ * than the file which layers are extra.
+ */
 static bool
-same_layers(const struct cl_model *a, const struct cl_model *b)
+same_layers(const struct cl_model *a, const struct cl_model *b, bool extra)
 {
 	uint32_t i;
 
@@ -50,25 +53,46 @@ same_layers(const struct cl_model *a, const struct cl_model *b)
 		return (false);
 	for (i = 0; i < a->nlayers; i++)
 		if (a->layers[i].nexperts != b->layers[i].nexperts ||
-		    a->layers[i].extra != b->layers[i].extra)
+		    (extra && a->layers[i].extra != b->layers[i].extra))
 			return (false);
 	return (true);
 }
 
+/* Do their experts have the same bytes? */
+static bool
+same_bytes(const struct cl_model *a, const struct cl_model *b)
+{
+	uint32_t i;
+
+	for (i = 0; i < a->nlayers; i++)
+		if (a->layers[i].expert_bytes != b->layers[i].expert_bytes)
+			return (false);
+	return (true);
+}
+
+/*
+ * A trace may claim any fingerprint: what it says of experts sizes the buffers
+ * that the model's own are read into, and is held against them.
+ */
 static int
 match(const struct cl_model *want, const struct cl_model *m, const char *path,
     struct cl_err *err)
 {
 
 	if (want->fingerprint == 0)
-		return (same_layers(want, m) ? CL_OK : cl_fail(err, CL_EINVAL,
-		    "%s: its layers and experts are not those of the trace",
-		    path));
-	return (want->fingerprint == m->fingerprint ? CL_OK : cl_fail(err,
-	    CL_EINVAL, "%s: not the model of the trace: its fingerprint is "
-	    "%016llx, and the trace's %016llx", path,
-	    (unsigned long long)m->fingerprint,
-	    (unsigned long long)want->fingerprint));
+		return (same_layers(want, m, true) ? CL_OK : cl_fail(err,
+		    CL_EINVAL, "%s: its layers and experts are not those of "
+		    "the trace", path));
+	if (want->fingerprint != m->fingerprint)
+		return (cl_fail(err, CL_EINVAL, "%s: not the model of the "
+		    "trace: its fingerprint is %016llx, and the trace's "
+		    "%016llx", path, (unsigned long long)m->fingerprint,
+		    (unsigned long long)want->fingerprint));
+	if (!same_layers(want, m, false) || !same_bytes(want, m))
+		return (cl_fail(err, CL_EFORMAT, "%s: the trace has this "
+		    "model's fingerprint, and other experts, or experts of "
+		    "other bytes", path));
+	return (CL_OK);
 }
 
 /* The model at path if it is there and the right one; else err may say why. */

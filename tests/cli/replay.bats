@@ -199,6 +199,21 @@ totals()
 	status_is 2
 }
 
+# The fingerprint is right, and what the trace says of the experts is not.
+@test "a trace whose experts are not the model's is refused" {
+	cl-trace --synthetic --tokens 20 "$MODEL" | cl-trace --dump >rows
+	for edit in '/^# slab/ { next } /^# layer/ { $5 = 100 }' \
+	    '/^# slab/ { next } /^# layer/ { $5 = 0 }' \
+	    '/^# layer\t7/ { $5 /= 2 } /^# slab\t7/ { $7 /= 2; $8 /= 2 }'; do
+		awk -F '\t' -v OFS='\t' "$edit { print }" rows |
+		    cl-trace --load >edited.clt
+		run --separate-stderr cl-replay edited.clt
+		status_is 2
+		[[ $stderr == *"experts of other bytes" ]]
+		[ -z "$output" ]
+	done
+}
+
 @test "a read that fails is told with expert, file and offset" {
 	need strace
 	cp "$MODEL" m.gguf
