@@ -152,7 +152,8 @@ take_row(struct result *r, const struct cl_stats_rec *rec)
 	}
 	to = row->scope == CL_STATS_RUN ? r->total : r->phase[row->index];
 	for (i = 0; i < CL_N_COUNTERS; i++) {
-		c = cl_stats_column(rec->columns, cl_counters_name(i));
+		c = cl_stats_column(rec->columns,
+		    cl_counters_name((enum cl_counter)i));
 		assert(c < row->n);
 		to[i] = row->value[c].u;
 	}
