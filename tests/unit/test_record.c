@@ -412,7 +412,7 @@ main(int argc, char **argv)
 	assert(argc == 1 && strchr(argv[0], '/') != NULL);
 	program = argv[0];
 	read_prompts();
-	places[0] = env != NULL ? env : "build/deps";
+	places[0] = env != NULL && *env != '\0' ? env : "build/deps";
 	if ((tap = open_tap(&err)) == NULL) {
 		if (strncmp(err.msg, "there is no libllama", 20) != 0) {
 			fprintf(stderr, "%s\n", err.msg);

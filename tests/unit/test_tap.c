@@ -473,7 +473,7 @@ main(void)
 	struct cl_tap *tap;
 	const char *env = getenv("CL_LLAMA");
 
-	places[0] = env != NULL ? env : "build/deps";
+	places[0] = env != NULL && *env != '\0' ? env : "build/deps";
 	o.must = places[0];
 	if ((tap = cl_tap_open(&o, MODEL, &err)) == NULL) {
 		if (strncmp(err.msg, "there is no libllama", 20) != 0) {
