@@ -380,9 +380,11 @@ cl_replay_finish(struct cl_replay *r, const struct cl_stats_end *end,
 		r->wait_ns = input_wait_ns;
 	if ((status = end_pass(r, err)) != CL_OK)
 		return (status);
-	stop_clock(r);
-	if (r->warming)				/* nothing was counted */
+	if (r->warming) {			/* nothing was counted */
 		cl_tally_reset(r->tally);
+		cl_replay_clock(r);
+	}
+	stop_clock(r);
 	if (r->o.device != NULL)
 		cl_replay_measure(r);
 	if (r->o.window != 0 && r->counted > r->window_from &&

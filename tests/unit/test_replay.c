@@ -126,7 +126,10 @@ struct result {
 	uint64_t	window[BLOCK_MAX];	/* hits of each */
 	uint32_t	nwindows;
 	bool		measured;
+	uint64_t	input_wait_ns;
 };
+
+#define WAIT_NS	5			/* for the trace, said at its end */
 
 static void
 take_row(struct result *r, const struct cl_stats_rec *rec)
@@ -138,6 +141,9 @@ take_row(struct result *r, const struct cl_stats_rec *rec)
 
 	if (row->kind == CL_STATS_MEASURED) {
 		r->measured = true;
+		c = cl_stats_column(rec->columns, "input_wait_ns");
+		if (row->scope == CL_STATS_RUN)
+			r->input_wait_ns = row->value[c].u;
 		return;
 	}
 	if (row->scope == CL_STATS_LAYER) {
@@ -204,7 +210,7 @@ replay(const struct cl_model *m, const struct cl_replay_options *o,
 	assert((run = cl_replay_new(m, o, w, 0, &err)) != NULL);
 	for (i = 0; i < nblocks && !cl_replay_done(run); i++)
 		assert(cl_replay_block(run, &blocks[i].b, 0, &err) == CL_OK);
-	assert(cl_replay_finish(run, &end, 0, &err) == CL_OK);
+	assert(cl_replay_finish(run, &end, WAIT_NS, &err) == CL_OK);
 	cl_replay_free(run);
 	cl_stats_writer_free(w);
 	assert(cl_dst_finish(dst, &err) == CL_OK);
@@ -325,6 +331,29 @@ warm_up_keeps_the_cache_and_counts_nothing(void)
 	replay(m, &o, &x, 1, &r);
 	assert(r.total[CL_N_TOKENS] == 0 && r.total[CL_N_ACCESSES] == 0);
 	assert(r.total[CL_N_DIGEST] == 0);
+	cl_model_free(m);
+}
+
+static void
+a_warm_up_that_takes_all_is_not_measured(void)
+{
+	char path[] = "/tmp/cl-test-replay.XXXXXX";
+	struct cl_model *m = make_model(path);
+	struct cl_device_options d = { .nslots = 12,
+	    .nbypass = cl_replay_nbypass(m), .stride = 12288 };
+	struct cl_replay_options o = options(12);
+	struct block x;
+	struct result r;
+
+	decode_tokens(&x, 8);
+	assert((o.device = cl_device_new(m, &d, NULL)) != NULL);
+	replay(m, &o, &x, 1, &r);
+	assert(r.measured && r.input_wait_ns == WAIT_NS);
+	o.warmup = 100;
+	replay(m, &o, &x, 1, &r);
+	assert(r.measured && r.input_wait_ns == 0);
+	cl_device_free(o.device);
+	assert(unlink(path) == 0);
 	cl_model_free(m);
 }
 
@@ -527,7 +556,7 @@ a_model_cut_short_is_found_before_and_while_reading(void)
 }
 
 static void
-more_memory_than_there_is_is_refused_before_it_is_taken(void)
+buffers_that_cannot_be_or_are_too_small_are_refused(void)
 {
 	struct cl_model *m;
 	struct cl_device_options d = { .nslots = 4, .nbypass = 2,
@@ -541,6 +570,11 @@ more_memory_than_there_is_is_refused_before_it_is_taken(void)
 	    "process may use ") != NULL);
 	d.stride = UINT64_C(1) << 62;
 	assert(cl_device_new(m, &d, NULL) == NULL);
+	d.stride = 2 * SLAB_BYTES - 1;		/* layer 0 has larger ones */
+	memset(&err, 0, sizeof(err));
+	assert(cl_device_new(m, &d, &err) == NULL && err.code == CL_EINVAL);
+	assert(strcmp(err.msg, "buffers of 9999 bytes for experts of 10000") ==
+	    0);
 	assert(unlink(path) == 0);
 	cl_model_free(m);
 }
@@ -581,6 +615,8 @@ static const struct unit units[] = {
 	    padding_is_counted_apart_and_used_for_nothing },
 	{ "a warm-up keeps the cache and counts nothing",
 	    warm_up_keeps_the_cache_and_counts_nothing },
+	{ "a warm-up that takes all of a trace is not measured",
+	    a_warm_up_that_takes_all_is_not_measured },
 	{ "the digest starts anew behind the warm-up",
 	    the_digest_starts_anew_behind_the_warm_up },
 	{ "windows and the number of tokens act where a pass ends",
@@ -591,8 +627,8 @@ static const struct unit units[] = {
 	    every_byte_handed_on_is_the_experts_own },
 	{ "a model cut short is found before and while reading",
 	    a_model_cut_short_is_found_before_and_while_reading },
-	{ "more memory than there is is refused before it is taken",
-	    more_memory_than_there_is_is_refused_before_it_is_taken },
+	{ "buffers that cannot be had, or are too small, are refused",
+	    buffers_that_cannot_be_or_are_too_small_are_refused },
 	{ "budgets become slots", budgets_become_slots },
 };
 
