@@ -12,6 +12,7 @@
 #include "cl/trace.h"
 
 struct cl_buf;
+struct cl_cur;
 struct cl_hash;
 struct cl_rec;
 
@@ -86,6 +87,28 @@ struct cl_trace_head	*cl_trace_get_head(const struct cl_rec *,
 /* A LAYER record's payload into layer number want of the model. */
 int	cl_trace_get_layer(const struct cl_rec *, uint32_t want,
 	    struct cl_model *, struct cl_err *);
+
+/* Where a column's parts lie in its record, and how much they hold. */
+struct trace_part {
+	const uint8_t	*present;	/* bits */
+	const uint8_t	*given;		/* bits */
+	const uint8_t	*scores;	/* planes */
+	const uint8_t	*foreseen;	/* bits, NULL without forecast */
+	const uint8_t	*forecast;	/* planes */
+	const uint8_t	*counts;	/* u16 each */
+	const uint8_t	*ids;
+	const uint8_t	*weights;	/* NULL where none are held */
+	uint32_t	 npresent;
+	uint32_t	 ngiven;
+	uint32_t	 nforeseen;
+	uint32_t	 nstored;	/* ids in the record */
+	uint32_t	 nids;		/* those and the ones by the rule */
+};
+
+/* trace_walk.c: the parts of the next column of a block of n tokens. */
+int	cl_trace_walk(const struct cl_trace_head *,
+	    const struct cl_trace_column *, uint32_t n, struct cl_cur *,
+	    struct trace_part *, struct cl_err *);
 
 /*
  * trace_read_block.c: decodes BLOCK records into memory that it reuses.  A

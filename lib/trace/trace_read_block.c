@@ -1,10 +1,9 @@
 /*
- * BLOCK records.  First all of the record is walked: where each column's parts
- * lie, how many cells, experts and rows it has, that bits and lengths are what
- * cl-trace(5) says, and that nothing is left over.  Only then memory is made
- * ready, all of it in a few arrays that later blocks use again, and the parts
- * are decoded into it.  Where scores are held, the experts of cells that are
- * not explicit are what the rule makes of them.
+ * BLOCK records.  First all of the record is walked: the tokens here, the
+ * columns in trace_walk.c, so that what they hold is known and nothing is left
+ * over.  Only then memory is made ready, all of it in a few arrays that later
+ * blocks use again, and the parts are decoded into it.  Where scores are held,
+ * the experts of cells that are not explicit are what the rule makes of them.
  */
 
 #include <stdlib.h>
@@ -22,27 +21,10 @@
 #define NONE	UINT32_MAX
 #define STRIP	32			/* ids at once, for vector code */
 
-/* Where a column's parts lie in its record, and how much they hold. */
-struct part {
-	const uint8_t	*present;	/* bits */
-	const uint8_t	*given;		/* bits */
-	const uint8_t	*scores;	/* planes */
-	const uint8_t	*foreseen;	/* bits, NULL without forecast */
-	const uint8_t	*forecast;	/* planes */
-	const uint8_t	*counts;	/* u16 each */
-	const uint8_t	*ids;
-	const uint8_t	*weights;	/* NULL where none are held */
-	uint32_t	 npresent;
-	uint32_t	 ngiven;
-	uint32_t	 nforeseen;
-	uint32_t	 nstored;	/* ids in the record */
-	uint32_t	 nids;		/* those and the ones by the rule */
-};
-
 struct cl_trace_decoder {
 	const struct cl_trace_head *head;
 	struct cl_route	*route;		/* NULL where no scores are held */
-	struct part	*parts;
+	struct trace_part *parts;
 	struct cl_trace_column *columns;
 	struct cl_trace_token *tokens;
 	size_t		 tokens_cap;
@@ -109,33 +91,6 @@ bit(const uint8_t *bits, uint32_t i)
 	return ((bits[i / 8] >> i % 8 & 1) != 0);
 }
 
-/* How many of n bits are set; more than n where bits behind them are. */
-static uint32_t
-count_bits(const uint8_t *bits, uint32_t n)
-{
-	uint32_t i, sum = 0, b;
-
-	for (i = 0; i < (n + 7) / 8; i++) {
-		b = bits[i];
-		b -= b >> 1 & 0x55;
-		b = (b & 0x33) + (b >> 2 & 0x33);
-		sum += (b + (b >> 4)) & 0x0f;
-	}
-	if (n % 8 != 0 && bits[n / 8] >> n % 8 != 0)
-		return (n + 1);
-	return (sum);
-}
-
-static bool
-is_subset(const uint8_t *bits, const uint8_t *of, uint32_t n)
-{
-	uint32_t i, stray = 0;
-
-	for (i = 0; i < (n + 7) / 8; i++)
-		stray |= bits[i] & ~(uint32_t)of[i];
-	return (stray == 0);
-}
-
 static inline uint32_t
 get_u16(const uint8_t *p)
 {
@@ -148,84 +103,6 @@ get_u32(const uint8_t *p)
 {
 
 	return (get_u16(p) | get_u16(p + 2) << 16);
-}
-
-/* Bits of n tokens, a subset of others unless NULL; *set gets how many. */
-static int
-walk_bits(struct cl_cur *c, const uint8_t *of, uint32_t n,
-    const uint8_t **bits, uint32_t *set, struct cl_err *err)
-{
-
-	*set = 0;
-	if ((*bits = cl_cur_bytes(c, (n + 7) / 8)) == NULL)
-		return (CL_OK);		/* the cursor is bad, for good */
-	if ((*set = count_bits(*bits, n)) > n)
-		return (cl_fail(err, CL_EFORMAT, "bits are set behind the "
-		    "last token"));
-	if (of != NULL && !is_subset(*bits, of, n))
-		return (cl_fail(err, CL_EFORMAT, "a cell that is not present "
-		    "has experts or a forecast"));
-	return (CL_OK);
-}
-
-/* The numbers of experts of the explicit cells, and their sum. */
-static int
-walk_counts(struct cl_cur *c, struct part *p,
-    const struct cl_trace_column *col, struct cl_err *err)
-{
-	uint32_t i, n;
-
-	p->nstored = 0;
-	p->counts = cl_cur_bytes(c, 2 * (uint64_t)p->ngiven);
-	for (i = 0; p->counts != NULL && i < p->ngiven; i++) {
-		n = get_u16(p->counts + 2 * i);
-		if (n == 0 || n > col->nexperts)
-			return (cl_fail(err, CL_EFORMAT, "%u experts chosen, "
-			    "of %u", n, col->nexperts));
-		p->nstored += n;	/* at most 4096 x 16384 */
-	}
-	p->nids = p->nstored + (p->npresent - p->ngiven) * col->k;
-	return (CL_OK);
-}
-
-/* One column: its parts, in the order of the manual. */
-static int
-walk_column(struct cl_trace_decoder *d, struct cl_cur *c, uint32_t i,
-    struct cl_err *err)
-{
-	const struct cl_trace_column *col = &d->columns[i];
-	const struct cl_trace_head *h = d->head;
-	struct part *p = &d->parts[i];
-	uint32_t n = d->block.ntokens;
-	uint64_t row = (uint64_t)col->nexperts *
-	    cl_trace_score_bytes(h->scores);
-	int status;
-
-	p->foreseen = p->forecast = p->weights = NULL;
-	p->nforeseen = 0;
-	if ((status = walk_bits(c, NULL, n, &p->present, &p->npresent,
-	    err)) != CL_OK || (status = walk_bits(c, p->present, n,
-	    &p->given, &p->ngiven, err)) != CL_OK)
-		return (status);
-	if (p->ngiven < p->npresent && (h->scores == CL_SCORES_NONE ||
-	    h->model->layers[col->layer].rule.select == CL_SELECT_TABLE))
-		return (cl_fail(err, CL_EFORMAT, "a cell without the experts "
-		    "that no scores can give"));
-	p->scores = cl_cur_bytes(c, p->npresent * row);
-	if (h->forecast) {
-		if ((status = walk_bits(c, p->present, n, &p->foreseen,
-		    &p->nforeseen, err)) != CL_OK)
-			return (status);
-		p->forecast = cl_cur_bytes(c, p->nforeseen * row);
-	}
-	if ((status = walk_counts(c, p, col, err)) != CL_OK)
-		return (status);
-	p->ids = cl_cur_bytes(c, (uint64_t)p->nstored *
-	    (col->nexperts <= TRACE_ID8_MAX ? 1 : 2));
-	if (h->weights)
-		p->weights = cl_cur_bytes(c, 4 * (uint64_t)p->nstored);
-	return (cl_cur_ok(c) ? CL_OK : cl_fail(err, CL_EFORMAT,
-	    "the record ends inside this column"));
 }
 
 /* The flags of n tokens: known, and the pass they begin with. */
@@ -433,7 +310,7 @@ struct shares {
 
 /* All ids stand in the record: decode them in one go. */
 static int
-get_all_given(struct cl_trace_decoder *d, const struct part *p,
+get_all_given(struct cl_trace_decoder *d, const struct trace_part *p,
     struct cl_trace_column *col, struct shares *to, struct cl_err *err)
 {
 	uint32_t t, x = 0, at = 0, n = d->block.ntokens, count;
@@ -469,7 +346,7 @@ get_all_given(struct cl_trace_decoder *d, const struct part *p,
  * `from` of the record on, or by the rule.
  */
 static int
-get_cell(struct cl_trace_decoder *d, const struct part *p,
+get_cell(struct cl_trace_decoder *d, const struct trace_part *p,
     const struct cl_trace_column *col, const float *scores, bool given,
     uint32_t from, uint32_t count, uint16_t *ids, float *weights,
     struct cl_err *err)
@@ -501,7 +378,7 @@ get_cell(struct cl_trace_decoder *d, const struct part *p,
 }
 
 static int
-get_mixed(struct cl_trace_decoder *d, const struct part *p,
+get_mixed(struct cl_trace_decoder *d, const struct trace_part *p,
     struct cl_trace_column *col, struct shares *to, struct cl_err *err)
 {
 	uint32_t t, x = 0, at = 0, from = 0, n = d->block.ntokens, count;
@@ -530,7 +407,7 @@ get_mixed(struct cl_trace_decoder *d, const struct part *p,
 
 /* Score rows, from the planes to the next share of the arrays. */
 static void
-get_scores(struct cl_trace_decoder *d, const struct part *p,
+get_scores(struct cl_trace_decoder *d, const struct trace_part *p,
     struct cl_trace_column *col, struct shares *to)
 {
 	uint32_t n = d->block.ntokens;
@@ -557,7 +434,7 @@ static int
 get_column(struct cl_trace_decoder *d, uint32_t i, struct shares *to,
     struct cl_err *err)
 {
-	const struct part *p = &d->parts[i];
+	const struct trace_part *p = &d->parts[i];
 	struct cl_trace_column *col = &d->columns[i];
 	uint32_t n = d->block.ntokens, nindex = n + 1;
 	int status;
@@ -623,7 +500,8 @@ cl_trace_decode(struct cl_trace_decoder *d, const struct cl_rec *rec,
 	if ((status = get_tokens(d, &c, counts, err)) != CL_OK)
 		return (status);
 	for (i = 0; i < d->block.ncolumns; i++) {
-		if (walk_column(d, &c, i, &why) != CL_OK)
+		if (cl_trace_walk(d->head, &d->columns[i], d->block.ntokens,
+		    &c, &d->parts[i], &why) != CL_OK)
 			return (in_layer(d, i, &why, err));
 		counts->cells += d->parts[i].npresent;
 		counts->choices += d->parts[i].nids;

@@ -708,6 +708,7 @@ static void
 frames_of_records_are_checked(void)
 {
 	struct cl_buf b, plain;
+	uint8_t len, high;
 	size_t at;
 
 	cl_buf_init(&b);
@@ -724,8 +725,15 @@ frames_of_records_are_checked(void)
 	plain.p[at + 2] = 0;
 	plain.p[at + 7] = 0x11;
 	is_refused(&plain, CL_EFORMAT, "at most 268435456");
-	plain.p[at + 7] = 0x10;		/* 268435456 and more are too many */
-	is_refused(&plain, CL_EFORMAT, "at most 268435456");
+	len = plain.p[at + 4];
+	high = plain.p[at + 5];
+	plain.p[at + 4] = plain.p[at + 5] = 0;
+	plain.p[at + 7] = 0x10;		/* as many as may be, were they there */
+	is_refused(&plain, CL_ECUT, "incomplete: ends after token 7");
+	plain.p[at + 4] = 1;
+	is_refused(&plain, CL_EFORMAT, "length 268435457, at most");
+	plain.p[at + 4] = len;
+	plain.p[at + 5] = high;
 	plain.p[at + 7] = 0;
 	plain.p[at] = 6;
 	seal(plain.p + at);
