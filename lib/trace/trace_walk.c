@@ -7,7 +7,6 @@
 #include "cl/cur.h"
 #include "cl/err.h"
 #include "cl/model.h"
-#include "cl/trace_read.h"
 #include "trace_int.h"
 
 /* How many of n bits are set; more than n where bits behind them are. */
