@@ -47,7 +47,7 @@ static const struct fe_command command = {
 "  --prefill union|token\n"
 "                      serve a prefill pass at once, or token by token (union)\n"
 "  --threads N         reader threads, 1 to 16 (4)\n"
-"  --tokens N          count at most N tokens\n"
+"  --tokens N          count N tokens, to the end of a pass (all)\n"
 "  -V, --version       show the version\n"
 "  --warmup N          replay N tokens first that are not counted (0)\n"
 "  --window N          a row of counters every N tokens, 0 for none (64)\n"
@@ -372,38 +372,46 @@ take_record(struct run *r, struct cl_trace_reader *reader,
 }
 
 /*
- * Every trace of an input.  Where it breaks off, or a signal came, the run at
- * hand is brought to an end with what it has, and says so.
+ * The input failed, or a signal came: the run at hand is brought to an end
+ * with what it has, and says so.
  */
+static void
+break_off(struct run *r, struct cl_trace_reader *reader, bool stopped)
+{
+	struct cl_err err = { 0 };
+
+	if (r->replay == NULL || end_run(r, reader, NULL, stopped ?
+	    CL_END_INTERRUPTED : CL_END_INCOMPLETE, &err) == CL_OK)
+		return;
+	fe_warn("%s", err.msg);
+	r->broken = true;
+}
+
+/* Every trace of an input. */
 static int
 replay_reader(struct run *r, struct cl_trace_reader *reader)
 {
 	const atomic_bool *stop = fe_stop();
 	const struct cl_trace_rec *rec;
-	struct cl_err err = { 0 }, late = { 0 };
+	struct cl_err err = { 0 };
 	int status, exit_status = FE_DONE;
 
-	do {
-		if (atomic_load(stop)) {
-			status = cl_fail(&err, CL_ECUT, "interrupted");
-			break;
+	while (!atomic_load(stop)) {
+		if ((status = cl_trace_read(reader, &rec, &err)) == CL_END)
+			return (exit_status);
+		if (status != CL_OK) {
+			fe_warn("%s", err.msg);
+			break_off(r, reader, atomic_load(stop));
+			return (FE_TROUBLE);
 		}
-		if ((status = cl_trace_read(reader, &rec, &err)) == CL_OK)
-			status = take_record(r, reader, rec, &exit_status,
-			    &err);
-	} while (status == CL_OK);
-	if (status == CL_END)
-		return (exit_status);
-	fe_warn("%s", err.msg);
-	r->broken = r->writer != NULL;
-	if (r->replay != NULL && (status == CL_ECUT || status == CL_EFORMAT)) {
-		status = end_run(r, reader, NULL, atomic_load(stop) ?
-		    CL_END_INTERRUPTED : CL_END_INCOMPLETE, &late);
-		if (status == CL_OK)
-			r->broken = false;
-		else
-			fe_warn("%s", late.msg);
+		if (take_record(r, reader, rec, &exit_status, &err) != CL_OK) {
+			fe_warn("%s", err.msg);
+			r->broken = r->writer != NULL;
+			return (FE_TROUBLE);
+		}
 	}
+	fe_warn("%s: interrupted", r->name);
+	break_off(r, reader, true);
 	return (FE_TROUBLE);
 }
 

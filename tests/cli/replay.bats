@@ -226,6 +226,19 @@ totals()
 	[ ! -e out.cls ]
 }
 
+@test "a trace that cannot be read on is replayed as far as it came" {
+	need strace
+	cp "$TRACE" t.clt
+	run --separate-stderr traced -o /dev/null -P t.clt \
+	    -e inject=read:error=EIO:when=3 cl-replay --io none -o s.cls t.clt
+	status_is 2
+	[[ $stderr == *"t.clt: cannot read: Input/output error (after token"* ]]
+	run --separate-stderr cl-report -f json s.cls
+	status_is 2
+	[ "$(jq -r '.runs[0].end' <<<"$output")" = incomplete ]
+	[ "$(jq '.runs[0].totals.tokens' <<<"$output")" -gt 100 ]
+}
+
 @test "interrupted and short reads change nothing" {
 	need strace
 	cp "$MODEL" m.gguf
