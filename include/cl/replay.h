@@ -34,9 +34,10 @@ struct cl_replay_options {
 	enum cl_replay_prefill prefill;
 	const char	*policy;
 	uint32_t	 nslots;
-	uint64_t	 warmup;	/* tokens not counted, before the others */
-	uint64_t	 tokens;	/* to be counted at most; 0: all */
-	uint64_t	 window;	/* tokens; 0: no windows */
+	/* In tokens; each acts at the first end of a pass at or behind it. */
+	uint64_t	 warmup;	/* not counted, before the others */
+	uint64_t	 tokens;	/* to be counted; 0: all */
+	uint64_t	 window;	/* 0: no windows */
 	struct cl_device *device;	/* NULL: count, and read nothing */
 	/*
 	 * Where given: called for each expert that was served, once its bytes

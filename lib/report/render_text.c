@@ -186,12 +186,12 @@ origin(const struct view *v)
 static void
 rules(const struct view *v)
 {
-	char warm[32], most[32], limit[64] = "all of the trace";
+	char warm[32], n[32], limit[80] = "all of the trace";
 	uint64_t warmup, tokens;
 
 	if (number(v, "tokens", &tokens))
-		(void)snprintf(limit, sizeof(limit), "at most %s tokens",
-		    cl_text_count(most, tokens));
+		(void)snprintf(limit, sizeof(limit), "%s tokens, to the end "
+		    "of a pass", cl_text_count(n, tokens));
 	say(v, "replay", "contract %.40s, policy %.40s, partition %.40s, "
 	    "prefill by %.40s",
 	    cl_run_cond_text(v->run, "contract", "unknown"),
