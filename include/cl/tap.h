@@ -34,7 +34,7 @@ struct cl_tap_options {
 	 */
 	const char *const *places;
 	const char	*must;		/* or NULL */
-	uint32_t	 nctx;		/* positions, for all sequences */
+	uint32_t	 nctx;		/* positions, shared evenly by nseq */
 	uint32_t	 nbatch;	/* most tokens a decode call */
 	uint32_t	 nubatch;	/* most tokens a graph */
 	uint32_t	 nseq;		/* sequences alive at once */
