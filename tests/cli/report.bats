@@ -302,3 +302,15 @@ $usage"
 		    { echo "$name"; false; }
 	done
 }
+
+@test "every condition and fact is explained in cl-stats(5)" {
+	cl-replay --model "$MODEL" "$ROOT/traces/manual.clt" |
+	    cl-report -f tsv >run.tsv
+	names=$(awk -F '\t' '$4 == "condition" || $4 == "machine" {
+	    print $5 }' run.tsv)
+	[ "$(wc -w <<<"$names")" -ge 30 ]
+	for name in $names; do
+		grep -qE "^\.(It )?Li ([a-z_]+ , )*$name( [,.].*)?$" \
+		    "$ROOT/man/cl-stats.5" || { echo "$name"; false; }
+	done
+}
