@@ -14,25 +14,6 @@
 #include "fe.h"
 #include "trace.h"
 
-#define SPECIAL_TOKENS	8		/* that a model may put around a text */
-
-/*
- * Positions for the longest prompt and what is generated behind it.  No token
- * is shorter than a byte of its text.
- */
-static uint32_t
-positions(const struct trace_options *o)
-{
-	uint64_t n, most = 0;
-	size_t i;
-
-	for (i = 0; i < o->nprompts; i++)
-		if (o->prompt[i].nbytes > most)
-			most = o->prompt[i].nbytes;
-	n = most + SPECIAL_TOKENS + o->ngenerate;
-	return (n > UINT32_MAX ? UINT32_MAX : (uint32_t)n);
-}
-
 static struct cl_tap *
 open_tap(const struct trace_options *o, struct cl_err *err)
 {
@@ -40,7 +21,7 @@ open_tap(const struct trace_options *o, struct cl_err *err)
 	const char *env = getenv("CL_LLAMA"), *places[4];
 	struct cl_tap_options t = {
 		.places = places,
-		.nctx = o->nctx != 0 ? o->nctx : positions(o),
+		.nctx = o->nctx,
 		.nbatch = o->nubatch,
 		.nubatch = o->nubatch,
 		.nseq = 1,

@@ -45,7 +45,8 @@ struct cl_record_options {
 };
 
 /*
- * Record all prompts.  The tap must capture, from position 0 of sequence 0.
+ * Record all prompts.  The tap must capture, from position 0 of sequence 0; if
+ * it has no context yet, it gets one that holds the longest prompt.
  *
  * The head says what the trace holds and belongs to the caller; its model is
  * the file's (cl_model_open).  It is completed here from the first pass: the

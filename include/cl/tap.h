@@ -34,7 +34,8 @@ struct cl_tap_options {
 	 */
 	const char *const *places;
 	const char	*must;		/* or NULL */
-	uint32_t	 nctx;		/* positions, shared evenly by nseq */
+	uint32_t	 nctx;		/* positions, shared evenly by nseq;
+					   0: cl_tap_context will say */
 	uint32_t	 nbatch;	/* most tokens a decode call */
 	uint32_t	 nubatch;	/* most tokens a graph */
 	uint32_t	 nseq;		/* sequences alive at once */
@@ -66,10 +67,17 @@ struct cl_tap_layer {
 struct cl_tap	*cl_tap_open(const struct cl_tap_options *, const char *path,
 		    struct cl_err *);
 
+/*
+ * Make the context of a tap that was opened without one, for whoever has to
+ * tokenise before it is known how many positions are needed.  A tap for which
+ * this failed can only be closed.
+ */
+int	cl_tap_context(struct cl_tap *, uint32_t nctx, struct cl_err *);
+
 /* The library and its release, "libllama v0.4.0"; valid until the close. */
 const char	*cl_tap_engine(const struct cl_tap *);
 
-/* The limits in force: positions, and tokens of a graph. */
+/* The limits in force: positions (0: no context yet), tokens of a graph. */
 uint32_t	 cl_tap_nctx(const struct cl_tap *);
 uint32_t	 cl_tap_nubatch(const struct cl_tap *);
 

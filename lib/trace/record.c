@@ -47,12 +47,23 @@ stopped(const struct recording *r)
 	    atomic_load_explicit(r->o->stop, memory_order_relaxed));
 }
 
+/* A tap that has no context yet gets one of as many positions as needed. */
+static int
+fit_context(struct recording *r, uint64_t need, struct cl_err *err)
+{
+
+	if (cl_tap_nctx(r->tap) != 0)
+		return (CL_OK);
+	return (cl_tap_context(r->tap, need > UINT32_MAX ? UINT32_MAX :
+	    (uint32_t)need, err));
+}
+
 /* The tokens of all prompts; each must fit the context with what follows. */
 static int
 tokenize(struct recording *r, struct cl_err *err)
 {
 	const struct cl_record_prompt *p;
-	uint64_t need;
+	uint64_t need, most = 0;
 	uint32_t i;
 	int status;
 
@@ -65,15 +76,17 @@ tokenize(struct recording *r, struct cl_err *err)
 			return (cl_fail(err, CL_EINVAL, "prompt %s has no "
 			    "tokens", p->name));
 		need = (uint64_t)r->prompts[i].n + r->o->ngenerate;
-		if (need > cl_tap_nctx(r->tap))
+		if (need > cl_tap_nctx(r->tap) && cl_tap_nctx(r->tap) != 0)
 			return (cl_fail(err, CL_EINVAL, "prompt %s: %zu "
 			    "tokens and %u to generate need a context of "
 			    "%llu, which has %u", p->name, r->prompts[i].n,
 			    r->o->ngenerate, (unsigned long long)need,
 			    cl_tap_nctx(r->tap)));
 		r->total += need;
+		if (need > most)
+			most = need;
 	}
-	return (CL_OK);
+	return (fit_context(r, most, err));
 }
 
 static int

@@ -60,20 +60,27 @@ cl_tap_capture(struct cl_tap *tap, bool on)
 }
 
 static int
-check_options(struct cl_tap_options *o, struct cl_err *err)
+check_options(const struct cl_tap_options *o, struct cl_err *err)
+{
+
+	if (o->nbatch == 0 || o->nubatch == 0)
+		return (cl_fail(err, CL_EINVAL, "a batch of no tokens"));
+	if (o->nthreads == 0 || o->nthreads > NTHREADS_MAX)
+		return (cl_fail(err, CL_EINVAL, "%u threads; 1 to %d will "
+		    "do", o->nthreads, NTHREADS_MAX));
+	return (CL_OK);
+}
+
+static int
+check_context(struct cl_tap_options *o, struct cl_err *err)
 {
 
 	if (o->nctx == 0 || o->nctx > NCTX_MAX)
 		return (cl_fail(err, CL_EINVAL, "a context of %u positions; "
 		    "1 to %u will do", o->nctx, NCTX_MAX));
-	if (o->nbatch == 0 || o->nubatch == 0)
-		return (cl_fail(err, CL_EINVAL, "a batch of no tokens"));
 	if (o->nseq == 0 || o->nseq > o->nctx)
 		return (cl_fail(err, CL_EINVAL, "%u sequences in a context "
 		    "of %u positions", o->nseq, o->nctx));
-	if (o->nthreads == 0 || o->nthreads > NTHREADS_MAX)
-		return (cl_fail(err, CL_EINVAL, "%u threads; 1 to %d will "
-		    "do", o->nthreads, NTHREADS_MAX));
 	if (o->nbatch > o->nctx)
 		o->nbatch = o->nctx;
 	if (o->nubatch > o->nbatch)
@@ -120,7 +127,7 @@ context_obeys(const struct cl_tap *tap)
 }
 
 static int
-make_context(struct cl_tap *tap, const char *path, struct cl_err *err)
+make_context(struct cl_tap *tap, struct cl_err *err)
 {
 	struct tap_blob params = tap->lib.context_defaults();
 	uint32_t u[4];
@@ -137,9 +144,9 @@ make_context(struct cl_tap *tap, const char *path, struct cl_err *err)
 	tap->log.text[0] = '\0';
 	tap->context = tap->lib.context_new(tap->model, params);
 	if (tap->context == NULL)
-		return (cl_fail(err, CL_ENOMEM, "%s: %s cannot make a "
-		    "context of %u positions and batches of %u: %s", path,
-		    tap->lib.engine, tap->opt.nctx, tap->opt.nbatch,
+		return (cl_fail(err, CL_ENOMEM, "%s cannot make a context of "
+		    "%u positions and batches of %u: %s", tap->lib.engine,
+		    tap->opt.nctx, tap->opt.nbatch,
 		    cl_tap_int_reason(&tap->log)));
 	if (!context_obeys(tap))
 		return (cl_fail(err, CL_ENOTSUP, "%s does not take context "
@@ -184,6 +191,21 @@ make_slots(struct cl_tap *tap, struct cl_err *err)
 	return (cl_tap_int_rows_new(tap, err));
 }
 
+int
+cl_tap_context(struct cl_tap *tap, uint32_t nctx, struct cl_err *err)
+{
+	int status;
+
+	if (tap->context != NULL)
+		return (cl_fail(err, CL_EINVAL, "a model has one context"));
+	tap->opt.nctx = nctx;
+	if ((status = check_context(&tap->opt, err)) != CL_OK ||
+	    (status = make_slots(tap, err)) != CL_OK ||
+	    (status = make_context(tap, err)) != CL_OK)
+		return (status);
+	return (make_batch(tap, err));
+}
+
 struct cl_tap *
 cl_tap_open(const struct cl_tap_options *o, const char *path,
     struct cl_err *err)
@@ -207,9 +229,7 @@ cl_tap_open(const struct cl_tap_options *o, const char *path,
 		goto fail;
 	live = tap;
 	if (load_model(tap, path, err) != CL_OK ||
-	    make_slots(tap, err) != CL_OK ||
-	    make_context(tap, path, err) != CL_OK ||
-	    make_batch(tap, err) != CL_OK)
+	    (o->nctx != 0 && cl_tap_context(tap, o->nctx, err) != CL_OK))
 		goto fail;
 	return (tap);
 

@@ -363,6 +363,30 @@ nothing_is_captured_when_not_asked(void)
 }
 
 static void
+a_context_can_wait_for_its_size(void)
+{
+	struct cl_tap_options o = options(64, 64, 1);
+	struct cl_err err = { 0 };
+	struct cl_tap_token *t;
+	struct cl_tap *tap;
+	uint32_t n;
+
+	o.nctx = 0;
+	tap = open_with(&o);
+	assert(cl_tap_nctx(tap) == 0);
+	t = prompt_tokens(tap, "manual.txt", &n);
+	assert(n >= 50);
+	assert(cl_tap_decode(tap, t, 1, &err) == CL_EINVAL);
+	memset(&err, 0, sizeof(err));
+	assert(cl_tap_context(tap, 50, &err) == CL_OK);
+	assert(cl_tap_nctx(tap) == 50 && cl_tap_nubatch(tap) == 50);
+	decode(tap, t, 50);
+	assert(cl_tap_context(tap, 60, &err) == CL_EINVAL);
+	free(t);
+	cl_tap_close(tap);
+}
+
+static void
 limits_are_named(void)
 {
 	struct cl_err err = { 0 };
@@ -456,6 +480,8 @@ static const struct unit units[] = {
 	    output_is_of_the_token_asked_for },
 	{ "nothing is captured while capturing is off",
 	    nothing_is_captured_when_not_asked },
+	{ "a context can wait until its size is known",
+	    a_context_can_wait_for_its_size },
 	{ "limits are named, and a refused batch does no harm",
 	    limits_are_named },
 	{ "a place without libllama is named", bad_places_are_named },
