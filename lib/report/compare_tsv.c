@@ -4,6 +4,7 @@
  */
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "cl/dst.h"
 #include "cl/err.h"
@@ -30,7 +31,7 @@ change(struct cl_compare *c, const struct field *f)
 	if (f->a.type == CL_STATS_U64)
 		cl_dst_printf(c->dst, "%s%" PRIu64, f->b.u < f->a.u ? "-" :
 		    "", f->b.u < f->a.u ? f->a.u - f->b.u : f->b.u - f->a.u);
-	else if (f->a.type == CL_STATS_F64)
+	else if (f->a.type == CL_STATS_F64 && isfinite(f->b.f - f->a.f))
 		cl_dst_printf(c->dst, "%s", cl_text_double(buf,
 		    f->b.f - f->a.f));
 }

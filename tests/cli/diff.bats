@@ -199,6 +199,7 @@ golden()
 	run cl-diff -f tsv hard.cls harder.cls
 	grep -qx $'1\trun\t\tlogical\taccesses\t9007199254740993\t9007199254740994\t1' \
 	    <<<"$output"
+	! cut -f 8 <<<"$output" | grep -iE 'nan|inf' || false
 	run cl-diff -f json hard.cls harder.cls
 	jq -e . <<<"$(grep -v '^cl-diff: ' <<<"$output")"
 	run cl-diff hard.cls harder.cls
