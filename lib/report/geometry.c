@@ -440,12 +440,12 @@ cl_geometry_json(const struct cl_model *m, struct cl_dst *d)
 
 	cl_json_init(&j, d);
 	cl_json_object(&j, NULL);
-	cl_json_str(&j, "name", m->name);
-	cl_json_str(&j, "arch", m->arch);
+	cl_json_str(&j, "model", m->name);
+	cl_json_str(&j, "architecture", m->arch);
 	if (m->fingerprint != 0)
-		cl_json_hex64(&j, "fingerprint", m->fingerprint);
+		cl_json_hex64(&j, "model_fingerprint", m->fingerprint);
 	else
-		cl_json_null(&j, "fingerprint");
+		cl_json_null(&j, "model_fingerprint");
 	json_shards(&j, m);
 	json_sums(&j, m);
 	cl_json_array(&j, "layers");

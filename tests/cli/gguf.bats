@@ -117,8 +117,8 @@ head_of()
 @test "gate and up fused have the bytes and the fingerprint of both apart" {
 	mkgguf small a.gguf
 	mkgguf fused b.gguf
-	[ "$(of '[.fingerprint, .expert_bytes, .demand_bytes]' a.gguf)" = \
-	    "$(of '[.fingerprint, .expert_bytes, .demand_bytes]' b.gguf)" ]
+	[ "$(of '[.model_fingerprint, .expert_bytes, .demand_bytes]' a.gguf)" = \
+	    "$(of '[.model_fingerprint, .expert_bytes, .demand_bytes]' b.gguf)" ]
 	[ "$(of '[.layers[0].slabs[] | .kind]' b.gguf)" = '["down","gate_up"]' ]
 }
 

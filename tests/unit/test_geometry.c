@@ -219,9 +219,9 @@ bytes_may_be_unknown(void)
 	    "chosen, scale 2.5; assumed: gate,scale\n");
 	expect(bare(), cl_geometry_json,
 	    "{\n"
-	    "  \"name\": \"\",\n"
-	    "  \"arch\": \"\",\n"
-	    "  \"fingerprint\": null,\n"
+	    "  \"model\": \"\",\n"
+	    "  \"architecture\": \"\",\n"
+	    "  \"model_fingerprint\": null,\n"
 	    "  \"shards\": [],\n"
 	    "  \"moe_layers\": 1,\n"
 	    "  \"experts\": 8,\n"
