@@ -3,6 +3,7 @@
  * the two ways of telling share the gathering.
  */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,12 +100,17 @@ text_model(const struct info *in)
 	const struct cl_model *m = in->head->model;
 	struct cl_model_sums s;
 	char name[256], arch[128], size[CL_TEXT_SIZE_MAX];
+	char print[20] = "unknown";
 
 	cl_model_sums(m, &s);
-	cl_dst_printf(in->dst, "  model        %s (%s), fingerprint %016llx\n",
+	if (m->fingerprint != 0)
+		(void)snprintf(print, sizeof(print), "%016llx",
+		    (unsigned long long)m->fingerprint);
+	cl_dst_printf(in->dst, "  model        %s (%s), fingerprint %s\n",
+	    *m->name == '\0' ? "unnamed" :
 	    cl_text_vis(name, sizeof(name), m->name, strlen(m->name)),
-	    cl_text_vis(arch, sizeof(arch), m->arch, strlen(m->arch)),
-	    (unsigned long long)m->fingerprint);
+	    *m->arch == '\0' ? "architecture unknown" :
+	    cl_text_vis(arch, sizeof(arch), m->arch, strlen(m->arch)), print);
 	cl_dst_printf(in->dst, "  layers       %u, of them %u with experts\n",
 	    m->nlayers, s.nmoe);
 	cl_dst_printf(in->dst, "  experts      %llu of %s, a token uses %llu\n",
@@ -215,7 +221,7 @@ static void
 json_end(const struct info *in, const struct cl_trace_counts *c)
 {
 	static const char *const unknown[] = { "passes", "cells", "choices",
-	    "mismatches", "routing" };
+	    "mismatches", "routing_fingerprint" };
 	struct cl_json *j = in->json;
 	size_t i;
 
@@ -229,7 +235,7 @@ json_end(const struct info *in, const struct cl_trace_counts *c)
 	cl_json_u64(j, "cells", c->cells);
 	cl_json_u64(j, "choices", c->choices);
 	cl_json_u64(j, "mismatches", c->mismatches);
-	cl_json_hex64(j, "routing", c->routing);
+	cl_json_hex64(j, "routing_fingerprint", c->routing);
 	cl_json_str(j, "end", cl_trace_end_name(c->end));
 }
 
