@@ -399,9 +399,11 @@ replay_reader(struct run *r, struct cl_trace_reader *reader)
 	while (!atomic_load(stop)) {
 		if ((status = cl_trace_read(reader, &rec, &err)) == CL_END)
 			return (exit_status);
+		if (status == CL_ECUT && atomic_load(stop))
+			break;
 		if (status != CL_OK) {
 			fe_warn("%s", err.msg);
-			break_off(r, reader, atomic_load(stop));
+			break_off(r, reader, false);
 			return (FE_TROUBLE);
 		}
 		if (take_record(r, reader, rec, &exit_status, &err) != CL_OK) {
@@ -452,6 +454,7 @@ main(int argc, char **argv)
 
 	fe_init(&command);
 	parse_options(&o, argc, argv);
+	fe_check_inputs(argv + optind, argc - optind);
 	inputs = optind < argc ? (const char *const *)argv + optind :
 	    only_stdin;
 	out = fe_output(o.output, o.replace, true);

@@ -2,10 +2,8 @@
  * cl-report: what a replay counted and measured, for people and programs.
  */
 
-#include <errno.h>
 #include <getopt.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cl/dst.h"
 #include "cl/err.h"
@@ -44,22 +42,10 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
-/* A file that is not there is told before anything is printed. */
-static void
-check_input(const char *path)
-{
-	struct cl_err err = { 0 };
-
-	if (strcmp(path, "-") != 0 && access(path, R_OK) == -1) {
-		cl_fail_errno(&err, "%s: cannot open", path);
-		fe_die(&err);
-	}
-}
-
 static void
 parse_args(struct options *o, int argc, char **argv)
 {
-	int c, i;
+	int c;
 
 	while ((c = getopt_long(argc, argv, "af:hV", long_options,
 	    NULL)) != -1) {
@@ -79,8 +65,7 @@ parse_args(struct options *o, int argc, char **argv)
 			fe_misuse("see %s --help", command.name);
 		}
 	}
-	for (i = optind; i < argc; i++)
-		check_input(argv[i]);
+	fe_check_inputs(argv + optind, argc - optind);
 	o->render.bold = o->form == 0 && fe_colour();
 }
 

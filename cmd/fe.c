@@ -25,6 +25,7 @@
 static const struct fe_command *command;
 static atomic_bool stopped;
 static struct cl_dst *output;		/* open, or NULL */
+static char unfinished[4096];		/* a file that must not stay, or "" */
 static bool stdin_taken;
 static bool progress_shown;
 
@@ -49,6 +50,35 @@ fe_init(const struct fe_command *c)
 	command = c;
 	hold_descriptors();
 	(void)signal(SIGPIPE, SIG_DFL);
+	(void)signal(SIGXFSZ, SIG_IGN);		/* a write says it, too */
+}
+
+/* Have handler called for what asks us to end, except where nohup forbids. */
+static void
+catch_signals(void (*handler)(int), int flags)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction sa, old;
+	size_t i;
+
+	memset(&sa, 0, sizeof(sa));
+	sa.sa_handler = handler;
+	sa.sa_flags = flags;
+	(void)sigemptyset(&sa.sa_mask);
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (sigaction(signals[i], NULL, &old) == 0 &&
+		    old.sa_handler != SIG_IGN)
+			(void)sigaction(signals[i], &sa, NULL);
+}
+
+/* Where a signal ends us at once: not without our half-made file. */
+static void
+sweep(int sig)
+{
+
+	if (unfinished[0] != '\0')
+		(void)unlink(unfinished);
+	(void)raise(sig);
 }
 
 static void
@@ -186,6 +216,20 @@ fe_choice(const char *option, const char *arg, const char *const *names)
 	fe_misuse("%s \"%.60s\": one of %s is wanted", option, arg, list);
 }
 
+void
+fe_check_inputs(char *const *paths, int n)
+{
+	struct cl_err err = { 0 };
+	int i;
+
+	for (i = 0; i < n; i++) {
+		if (strcmp(paths[i], "-") == 0 || access(paths[i], R_OK) == 0)
+			continue;
+		cl_fail_errno(&err, "%s: cannot open", paths[i]);
+		fe_die(&err);
+	}
+}
+
 struct cl_src *
 fe_input(const char *path)
 {
@@ -204,7 +248,7 @@ fe_input(const char *path)
 	}
 	if (isatty(fd))
 		fe_misuse("%s is a terminal; a file or a pipe is wanted", path);
-	if ((src = cl_src_fd(fd, path, &err)) == NULL)
+	if ((src = cl_src_fd(fd, path, &stopped, &err)) == NULL)
 		fe_die(&err);
 	return (src);
 }
@@ -213,14 +257,17 @@ struct cl_dst *
 fe_output(const char *path, bool replace, bool binary)
 {
 	struct cl_err err = { 0 };
+	const char *temp;
 
 	if (path == NULL || strcmp(path, "-") == 0) {
 		if (binary && isatty(STDOUT_FILENO))
 			fe_misuse("standard output is a terminal and would "
 			    "get binary data; redirect it, or give -o FILE");
 		output = cl_dst_fd(STDOUT_FILENO, "standard output", &err);
-	} else
+	} else {
+		catch_signals(sweep, (int)(SA_RESETHAND | SA_NODEFER));
 		output = cl_dst_file(path, replace, &err);
+	}
 	if (output == NULL) {
 		if (err.code == CL_EINVAL)
 			fe_warn("%s; --force replaces it", err.msg);
@@ -228,6 +275,8 @@ fe_output(const char *path, bool replace, bool binary)
 			fe_die(&err);
 		leave();
 	}
+	if ((temp = cl_dst_temp(output)) != NULL)
+		(void)snprintf(unfinished, sizeof(unfinished), "%s", temp);
 	return (output);
 }
 
@@ -267,17 +316,8 @@ note_signal(int sig)
 const atomic_bool *
 fe_stop(void)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction sa, old;
-	size_t i;
 
-	memset(&sa, 0, sizeof(sa));
-	sa.sa_handler = note_signal;
-	(void)sigemptyset(&sa.sa_mask);
-	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		if (sigaction(signals[i], NULL, &old) == 0 &&
-		    old.sa_handler != SIG_IGN)	/* nohup stays nohup */
-			(void)sigaction(signals[i], &sa, NULL);
+	catch_signals(note_signal, 0);
 	return (&stopped);
 }
 

@@ -55,6 +55,12 @@ unsigned	fe_choice(const char *option, const char *arg,
 		    const char *const *names);
 
 /*
+ * Of n inputs that will be opened in turn, die of the first that is not there
+ * before anything is printed.
+ */
+void	fe_check_inputs(char *const *paths, int n);
+
+/*
  * Open an input for reading: a path, or "-" for stdin, once.  A terminal is
  * refused.  Dies on failure.
  */

@@ -10,6 +10,7 @@
 #include "cl/export_tsv.h"
 #include "cl/geometry.h"
 #include "cl/info.h"
+#include "cl/json.h"
 #include "cl/model.h"
 #include "cl/src.h"
 #include "cl/trace_read.h"
@@ -31,19 +32,24 @@ trace_geometry(const struct trace_options *o)
 	return (fe_finish(out, FE_DONE));
 }
 
+/* Where to show something: as text, or into an array of JSON. */
+struct show {
+	struct cl_dst	*out;
+	struct cl_json	*json;		/* NULL: text */
+};
+
 /*
  * Do it for each input; the last output is whole only if all were.  What
- * reads a trace gets the reader, the input's name and the output.
+ * reads a trace gets the reader and the input's name.
  */
 static int
-each_input(const struct trace_options *o, unsigned wants,
-    int (*act)(struct cl_trace_reader *, const char *, struct cl_dst *,
+each_input(const struct trace_options *o, unsigned wants, struct show *show,
+    int (*act)(struct cl_trace_reader *, const char *, const struct show *,
     struct cl_err *))
 {
 	static char dash[] = "-";
 	static char *const only_stdin[] = { dash, NULL };
 	char *const *path = o->noperands > 0 ? o->operand : only_stdin;
-	struct cl_dst *out = fe_output(o->output, o->replace, false);
 	struct cl_trace_reader *reader;
 	struct cl_err err;
 	struct cl_src *src;
@@ -53,43 +59,83 @@ each_input(const struct trace_options *o, unsigned wants,
 		memset(&err, 0, sizeof(err));
 		src = fe_input(*path);
 		reader = cl_trace_reader_new(src, wants, &err);
-		if (reader == NULL ||
-		    act(reader, cl_src_name(src), out, &err) != CL_OK) {
+		if (reader == NULL || act(reader, cl_src_name(src), show,
+		    &err) != CL_OK) {
 			fe_warn("%s", err.msg);
 			status = FE_TROUBLE;
 		}
 		cl_trace_reader_free(reader);
 	}
-	return (fe_finish(out, status));
+	return (status);
+}
+
+static int
+info(struct cl_trace_reader *reader, const char *name,
+    const struct show *show, struct cl_err *err)
+{
+
+	return (show->json != NULL ?
+	    cl_info_json(reader, name, show->json, err) :
+	    cl_info_text(reader, name, show->out, err));
 }
 
 int
 trace_info(const struct trace_options *o)
 {
+	struct show show = { NULL, NULL };
+	struct cl_json j;
+	int status;
 
-	return (each_input(o, 0, o->json ? cl_info_json : cl_info_text));
+	fe_check_inputs(o->operand, o->noperands);
+	show.out = fe_output(o->output, o->replace, false);
+	if (o->json) {
+		show.json = &j;
+		cl_json_init(&j, show.out);
+		cl_json_object(&j, NULL);
+		cl_json_array(&j, "traces");
+	}
+	status = each_input(o, 0, &show, info);
+	if (o->json) {
+		cl_json_end(&j);
+		cl_json_end(&j);
+		cl_json_finish(&j);
+	}
+	return (fe_finish(show.out, status));
+}
+
+/* The same for what is text in any case. */
+static int
+show_text(const struct trace_options *o, unsigned wants,
+    int (*act)(struct cl_trace_reader *, const char *, const struct show *,
+    struct cl_err *))
+{
+	struct show show = { NULL, NULL };
+
+	fe_check_inputs(o->operand, o->noperands);
+	show.out = fe_output(o->output, o->replace, false);
+	return (fe_finish(show.out, each_input(o, wants, &show, act)));
 }
 
 static int
-dump(struct cl_trace_reader *reader, const char *name, struct cl_dst *out,
-    struct cl_err *err)
+dump(struct cl_trace_reader *reader, const char *name,
+    const struct show *show, struct cl_err *err)
 {
 
 	(void)name;
-	return (cl_export_tsv(reader, out, err));
+	return (cl_export_tsv(reader, show->out, err));
 }
 
 int
 trace_dump(const struct trace_options *o)
 {
 
-	return (each_input(o, CL_TRACE_WEIGHTS, dump));
+	return (show_text(o, CL_TRACE_WEIGHTS, dump));
 }
 
 /* A line for each trace that is whole and chose what its scores say. */
 static int
-verify(struct cl_trace_reader *reader, const char *name, struct cl_dst *out,
-    struct cl_err *err)
+verify(struct cl_trace_reader *reader, const char *name,
+    const struct show *show, struct cl_err *err)
 {
 	const struct cl_trace_rec *rec;
 	unsigned long long member = 0;
@@ -105,7 +151,7 @@ verify(struct cl_trace_reader *reader, const char *name, struct cl_dst *out,
 			    member, cl_trace_end_name(rec->counts->end),
 			    (unsigned long long)rec->counts->tokens);
 		else
-			cl_dst_printf(out, "%s: trace %llu is whole: %llu "
+			cl_dst_printf(show->out, "%s: trace %llu is whole: %llu "
 			    "tokens, routing %016llx\n", name, member,
 			    (unsigned long long)rec->counts->tokens,
 			    (unsigned long long)rec->counts->routing);
@@ -117,5 +163,5 @@ int
 trace_verify(const struct trace_options *o)
 {
 
-	return (each_input(o, CL_TRACE_CHECK, verify));
+	return (show_text(o, CL_TRACE_CHECK, verify));
 }

@@ -28,7 +28,7 @@ struct sequence {
 struct info {
 	const char	*input;
 	struct cl_dst	*dst;
-	struct cl_json	*json;		/* NULL: text */
+	struct cl_json	*json;		/* NULL: text, to dst */
 	uint64_t	 member;	/* which trace of the input, from 1 */
 
 	const struct cl_trace_head *head;	/* NULL: between traces */
@@ -324,19 +324,9 @@ cl_info_text(struct cl_trace_reader *reader, const char *name,
 
 int
 cl_info_json(struct cl_trace_reader *reader, const char *name,
-    struct cl_dst *dst, struct cl_err *err)
+    struct cl_json *j, struct cl_err *err)
 {
-	struct info in = { .input = name, .dst = dst };
-	struct cl_json j;
-	int status;
+	struct info in = { .input = name, .json = j };
 
-	in.json = &j;
-	cl_json_init(&j, dst);
-	cl_json_object(&j, NULL);
-	cl_json_array(&j, "traces");
-	status = gather(&in, reader, err);
-	cl_json_end(&j);
-	cl_json_end(&j);
-	cl_json_finish(&j);
-	return (status);
+	return (gather(&in, reader, err));
 }

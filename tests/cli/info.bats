@@ -50,10 +50,9 @@ bare_trace()
 	cat "$TRACE" bare.clt >both.clt
 	run --separate-stderr cl-trace --info -f json both.clt bare.clt
 	status_is 0
-	[ "$(jq -c '.traces[] | [.input, .member, .origin]' <<<"$output")" = \
-	    '["both.clt",1,"recorded"]
-["both.clt",2,"imported"]
-["bare.clt",1,"imported"]' ]
+	[ "$(jq -c '[.traces[] | [.input, .member, .origin]]' \
+	    <<<"$output")" = '[["both.clt",1,"recorded"],'\
+'["both.clt",2,"imported"],["bare.clt",1,"imported"]]' ]
 }
 
 @test "of a trace that is cut, what is there is told" {
