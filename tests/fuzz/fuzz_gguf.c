@@ -17,37 +17,9 @@
 #include "cl/geometry.h"
 #include "cl/gguf.h"
 #include "cl/model.h"
+#include "../unit/memio.h"
 
 int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
-
-static int
-drop(void *ctx, const void *data, size_t n, struct cl_err *err)
-{
-
-	(void)ctx;
-	(void)data;
-	(void)n;
-	(void)err;
-	return (CL_OK);
-}
-
-static int
-nothing(void *ctx, struct cl_err *err)
-{
-
-	(void)ctx;
-	(void)err;
-	return (CL_OK);
-}
-
-static void
-release(void *ctx)
-{
-
-	(void)ctx;
-}
-
-static const struct cl_dst_ops ops = { drop, nothing, nothing, release };
 
 static void
 look_at_file(const char *path, size_t size)
@@ -75,6 +47,7 @@ look_at_model(const char *path)
 {
 	struct cl_err err = { 0 };
 	struct cl_model *m = cl_model_open(path, &err);
+	struct cl_buf text = { 0 };
 	struct cl_dst *d;
 
 	assert((m == NULL) == (err.code != CL_OK));
@@ -82,12 +55,12 @@ look_at_model(const char *path)
 	if (m == NULL)
 		return;
 	assert(m->fingerprint != 0 && cl_model_check(m, &err) == CL_OK);
-	if ((d = cl_dst_new(&ops, NULL, &err)) != NULL) {
-		cl_geometry_text(m, d);
-		cl_geometry_json(m, d);
-		assert(cl_dst_finish(d, &err) == CL_OK);
-		cl_dst_free(d);
-	}
+	d = mem_dst(&text);
+	cl_geometry_text(m, d);
+	cl_geometry_json(m, d);
+	assert(cl_dst_finish(d, &err) == CL_OK && !text.bad);
+	cl_dst_free(d);
+	cl_buf_free(&text);
 	cl_model_free(m);
 }
 

@@ -19,64 +19,15 @@
 #include "cl/run.h"
 #include "cl/src.h"
 #include "cl/stats_read.h"
+#include "../unit/memio.h"
 
 int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 
-struct input {
-	const uint8_t	*p;
-	size_t		 left;
-};
-
-static int
-give(void *ctx, void *to, size_t cap, size_t *got, struct cl_err *err)
-{
-	struct input *in = ctx;
-
-	(void)err;
-	*got = in->left < cap ? in->left : cap;
-	if (*got > 0)
-		memcpy(to, in->p, *got);
-	in->p += *got;
-	in->left -= *got;
-	return (CL_OK);
-}
-
-static void
-keep(void *ctx)
-{
-
-	(void)ctx;
-}
-
-static int
-drop(void *ctx, const void *data, size_t n, struct cl_err *err)
-{
-
-	(void)ctx;
-	(void)data;
-	(void)n;
-	(void)err;
-	return (CL_OK);
-}
-
-static int
-nothing(void *ctx, struct cl_err *err)
-{
-
-	(void)ctx;
-	(void)err;
-	return (CL_OK);
-}
-
-static const struct cl_src_ops src_ops = { give, keep };
-static const struct cl_dst_ops dst_ops = { drop, nothing, nothing, keep };
-
 static struct cl_stats_reader *
-reader(struct input *in, struct cl_err *err)
+reader(const uint8_t *p, size_t n, struct cl_err *err)
 {
-	struct cl_src *src = cl_src_new(&src_ops, in, "input", err);
 
-	return (src == NULL ? NULL : cl_stats_reader_new(src, err));
+	return (cl_stats_reader_new(mem_src(p, n, SIZE_MAX), err));
 }
 
 /* Every run in one form; 1 where all of the input was sound. */
@@ -84,15 +35,15 @@ static int
 report(const uint8_t *p, size_t n, unsigned form)
 {
 	struct cl_render_options options = { false, form == 0 };
-	struct input in = { p, n };
 	struct cl_err err = { 0 };
-	struct cl_stats_reader *r = reader(&in, &err);
-	struct cl_dst *dst = cl_dst_new(&dst_ops, NULL, NULL);
+	struct cl_stats_reader *r = reader(p, n, &err);
+	struct cl_buf text = { 0 };
+	struct cl_dst *dst = mem_dst(&text);
 	struct cl_render *render;
 	struct cl_run run;
 	int status;
 
-	assert(r != NULL && dst != NULL);
+	assert(r != NULL);
 	render = cl_render_new(form, dst, &options, &err);
 	assert(render != NULL);
 	do {
@@ -107,8 +58,9 @@ report(const uint8_t *p, size_t n, unsigned form)
 	assert(strchr(err.msg, '\n') == NULL);
 	assert(cl_render_end(render, NULL) == CL_OK);
 	cl_render_free(render);
-	assert(cl_dst_finish(dst, NULL) == CL_OK);
+	assert(cl_dst_finish(dst, NULL) == CL_OK && !text.bad);
 	cl_dst_free(dst);
+	cl_buf_free(&text);
 	cl_stats_reader_free(r);
 	return (status == CL_END);
 }
@@ -121,14 +73,15 @@ compare(const uint8_t *p, size_t n, unsigned form)
 	struct cl_compare_side side[2] = { { .name = "a" }, { .name = "b" } };
 	struct cl_compare_verdict v;
 	struct cl_compare_pair *pairs;
-	struct cl_dst *dst = cl_dst_new(&dst_ops, NULL, NULL);
+	struct cl_buf text = { 0 };
+	struct cl_dst *dst = mem_dst(&text);
 	struct cl_compare *c;
 	struct cl_stats_reader *r;
 	struct cl_err err = { 0 };
 	size_t i, npairs;
 
 	for (i = 0; i < 2; i++) {
-		r = reader(&(struct input){ p, n }, &err);
+		r = reader(p, n, &err);
 		assert(r != NULL);
 		assert(cl_compare_load(&side[i], r, &err) == CL_OK);
 		cl_stats_reader_free(r);
@@ -148,8 +101,9 @@ compare(const uint8_t *p, size_t n, unsigned form)
 	free(pairs);
 	cl_compare_side_free(&side[0]);
 	cl_compare_side_free(&side[1]);
-	assert(cl_dst_finish(dst, NULL) == CL_OK);
+	assert(cl_dst_finish(dst, NULL) == CL_OK && !text.bad);
 	cl_dst_free(dst);
+	cl_buf_free(&text);
 }
 
 static void

@@ -2,8 +2,8 @@
 #define TRACE_TRY_H
 
 /*
- * What the fuzz targets of traces and of their text share: sources and sinks
- * in memory, and what must hold of any text that loads.
+ * What the fuzz targets of traces and of their text share: what must hold of
+ * any text that loads.
  */
 
 #include <assert.h>
@@ -18,75 +18,7 @@
 #include "cl/import_tsv.h"
 #include "cl/src.h"
 #include "cl/trace_read.h"
-
-struct try_mem {
-	const uint8_t	*p;
-	size_t		 n;
-};
-
-static inline int
-try_read(void *ctx, void *buf, size_t cap, size_t *got, struct cl_err *err)
-{
-	struct try_mem *m = ctx;
-
-	(void)err;
-	*got = cap < m->n ? cap : m->n;
-	if (*got > 0)
-		memcpy(buf, m->p, *got);
-	m->p += *got;
-	m->n -= *got;
-	return (CL_OK);
-}
-
-static inline struct cl_src *
-try_src(const uint8_t *p, size_t n)
-{
-	static const struct cl_src_ops ops = { try_read, free };
-	struct try_mem *m = malloc(sizeof(*m));
-	struct cl_src *src;
-
-	assert(m != NULL);
-	*m = (struct try_mem){ p, n };
-	src = cl_src_new(&ops, m, "input", NULL);
-	assert(src != NULL);
-	return (src);
-}
-
-static inline int
-try_write(void *ctx, const void *p, size_t n, struct cl_err *err)
-{
-
-	(void)err;
-	cl_buf_bytes(ctx, p, n);
-	return (CL_OK);
-}
-
-static inline int
-try_flush(void *ctx, struct cl_err *err)
-{
-
-	(void)ctx;
-	(void)err;
-	return (CL_OK);
-}
-
-static inline void
-try_free(void *ctx)
-{
-
-	(void)ctx;
-}
-
-static inline struct cl_dst *
-try_dst(struct cl_buf *b)
-{
-	static const struct cl_dst_ops ops = { try_write, try_flush,
-	    try_flush, try_free };
-	struct cl_dst *dst = cl_dst_new(&ops, b, NULL);
-
-	assert(dst != NULL);
-	return (dst);
-}
+#include "../unit/memio.h"
 
 /* A failure is one line and has a code; success has none. */
 static inline int
@@ -104,10 +36,10 @@ try_dump(const uint8_t *p, size_t n, struct cl_buf *text)
 {
 	struct cl_err err = { 0 };
 	struct cl_trace_reader *r;
-	struct cl_dst *dst = try_dst(text);
+	struct cl_dst *dst = mem_dst(text);
 	int status;
 
-	r = cl_trace_reader_new(try_src(p, n), 0, &err);
+	r = cl_trace_reader_new(mem_src(p, n, SIZE_MAX), 0, &err);
 	assert(r != NULL);
 	status = try_status(cl_export_tsv(r, dst, &err), &err);
 	cl_trace_reader_free(r);
@@ -121,8 +53,8 @@ try_load(const uint8_t *p, size_t n, struct cl_buf *traces)
 {
 	static const struct cl_import_tsv opts;
 	struct cl_err err = { 0 };
-	struct cl_src *src = try_src(p, n);
-	struct cl_dst *dst = try_dst(traces);
+	struct cl_src *src = mem_src(p, n, SIZE_MAX);
+	struct cl_dst *dst = mem_dst(traces);
 	int status;
 
 	status = try_status(cl_import_tsv(src, &opts, dst, &err), &err);

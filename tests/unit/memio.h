@@ -2,10 +2,12 @@
 #define MEMIO_H
 
 /*
- * A sink that keeps what it is given, and a source over bytes at hand, given
- * out in small pieces so that short reads are the rule.
+ * A sink that keeps what it is given, and a source over bytes at hand, called
+ * "mem", that gives them out in small pieces, so that short reads are the rule.
+ * For unit tests and fuzz targets.
  */
 
+#undef NDEBUG
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,7 @@ struct mem_src {
 	size_t		 piece;
 };
 
-static int
+static inline int
 mem_read(void *ctx, void *to, size_t cap, size_t *got, struct cl_err *err)
 {
 	struct mem_src *m = ctx;
@@ -49,12 +51,12 @@ mem_src(const void *p, size_t n, size_t piece)
 
 	assert(m != NULL);
 	*m = (struct mem_src){ p, n, piece };
-	src = cl_src_new(&mem_src_ops, m, "input", NULL);
+	src = cl_src_new(&mem_src_ops, m, "mem", NULL);
 	assert(src != NULL);
 	return (src);
 }
 
-static int
+static inline int
 mem_write(void *ctx, const void *p, size_t n, struct cl_err *err)
 {
 
@@ -63,7 +65,7 @@ mem_write(void *ctx, const void *p, size_t n, struct cl_err *err)
 	return (CL_OK);
 }
 
-static int
+static inline int
 mem_done(void *ctx, struct cl_err *err)
 {
 
@@ -72,7 +74,7 @@ mem_done(void *ctx, struct cl_err *err)
 	return (CL_OK);
 }
 
-static void
+static inline void
 mem_keep(void *ctx)
 {
 
@@ -90,6 +92,18 @@ mem_dst(struct cl_buf *buf)
 
 	assert(dst != NULL);
 	return (dst);
+}
+
+/* What buf holds as a string, which is buf's. */
+static inline const char *
+mem_text(struct cl_buf *buf)
+{
+	uint8_t *end = cl_buf_room(buf, 1);
+
+	assert(end != NULL);
+	*end = '\0';
+	buf->n--;
+	return ((const char *)buf->p);
 }
 
 #endif /* MEMIO_H */

@@ -9,42 +9,8 @@
 #include "cl/err.h"
 #include "cl/geometry.h"
 #include "cl/model.h"
+#include "memio.h"
 #include "unit.h"
-
-/* A sink that keeps what it is given, with room for every case here. */
-static char out[8192];
-static size_t nout;
-
-static int
-keep(void *ctx, const void *data, size_t n, struct cl_err *err)
-{
-
-	(void)ctx;
-	(void)err;
-	assert(n < sizeof(out) - nout);
-	memcpy(out + nout, data, n);
-	nout += n;
-	out[nout] = '\0';
-	return (CL_OK);
-}
-
-static int
-nothing(void *ctx, struct cl_err *err)
-{
-
-	(void)ctx;
-	(void)err;
-	return (CL_OK);
-}
-
-static void
-release(void *ctx)
-{
-
-	(void)ctx;
-}
-
-static const struct cl_dst_ops ops = { keep, nothing, nothing, release };
 
 static void
 expect(struct cl_model *m,
@@ -52,17 +18,20 @@ expect(struct cl_model *m,
     const char *want)
 {
 	struct cl_err err = { 0 };
-	struct cl_dst *d = cl_dst_new(&ops, NULL, &err);
+	struct cl_buf out = { 0 };
+	struct cl_dst *d = mem_dst(&out);
+	const char *got;
 
-	assert(d != NULL && cl_model_check(m, &err) == CL_OK);
-	nout = 0;
+	assert(cl_model_check(m, &err) == CL_OK);
 	describe(m, d);
 	assert(cl_dst_finish(d, &err) == CL_OK);
 	cl_dst_free(d);
 	cl_model_free(m);
-	if (strcmp(out, want) != 0)
-		fprintf(stderr, "got:\n%swanted:\n%s", out, want);
-	assert(strcmp(out, want) == 0);
+	got = mem_text(&out);
+	if (strcmp(got, want) != 0)
+		fprintf(stderr, "got:\n%swanted:\n%s", got, want);
+	assert(strcmp(got, want) == 0);
+	cl_buf_free(&out);
 }
 
 static void

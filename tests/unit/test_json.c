@@ -4,59 +4,21 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cl/dst.h"
 #include "cl/err.h"
 #include "cl/json.h"
-#include "cl/vec.h"
+#include "memio.h"
 #include "unit.h"
 
-/* A sink that keeps what it is given, with room for every case here. */
-static char out[4096];
-static size_t nout;
-
-static int
-keep(void *ctx, const void *data, size_t n, struct cl_err *err)
-{
-
-	(void)ctx;
-	(void)err;
-	assert(n < sizeof(out) - nout);
-	memcpy(out + nout, data, n);
-	nout += n;
-	out[nout] = '\0';
-	return (CL_OK);
-}
-
-static int
-nothing(void *ctx, struct cl_err *err)
-{
-
-	(void)ctx;
-	(void)err;
-	return (CL_OK);
-}
-
-static void
-release(void *ctx)
-{
-
-	(void)ctx;
-}
-
-static const struct cl_dst_ops ops = { keep, nothing, nothing, release };
+static struct cl_buf out;
 
 static struct cl_dst *
 start(struct cl_json *j)
 {
-	struct cl_err err = { 0 };
-	struct cl_dst *dst = cl_dst_new(&ops, NULL, &err);
+	struct cl_dst *dst = mem_dst(&out);
 
-	assert(dst != NULL);
-	nout = 0;
-	out[0] = '\0';
 	cl_json_init(j, dst);
 	return (dst);
 }
@@ -65,13 +27,16 @@ static void
 expect(struct cl_dst *dst, struct cl_json *j, const char *want)
 {
 	struct cl_err err = { 0 };
+	const char *got;
 
 	cl_json_finish(j);
 	assert(cl_dst_finish(dst, &err) == CL_OK);
 	cl_dst_free(dst);
-	if (strcmp(out, want) != 0)
-		fprintf(stderr, "got:\n%swanted:\n%s", out, want);
-	assert(strcmp(out, want) == 0);
+	got = mem_text(&out);
+	if (strcmp(got, want) != 0)
+		fprintf(stderr, "got:\n%swanted:\n%s", got, want);
+	assert(strcmp(got, want) == 0);
+	cl_buf_free(&out);
 }
 
 static void

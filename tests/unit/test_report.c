@@ -88,15 +88,13 @@ changes_have_signs(void)
 }
 
 /* What a sink got, as a string. */
-static char *
+static const char *
 text_of(struct cl_buf *b, struct cl_dst *dst)
 {
 
 	assert(cl_dst_finish(dst, NULL) == CL_OK);
 	cl_dst_free(dst);
-	cl_buf_u8(b, 0);
-	assert(!b->bad);
-	return ((char *)b->p);
+	return (mem_text(b));
 }
 
 static void

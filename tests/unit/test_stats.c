@@ -124,7 +124,7 @@ ours(const void *p, size_t n, size_t piece, struct text *t,
 	}
 	if (status != CL_END) {		/* a failure sticks */
 		assert(cl_stats_read(r, &rec, NULL) == status);
-		assert(strncmp(err->msg, "input: ", 7) == 0);
+		assert(strncmp(err->msg, "mem: ", 5) == 0);
 	}
 	cl_stats_reader_free(r);
 	return (status);

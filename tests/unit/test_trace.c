@@ -550,8 +550,8 @@ no_write(void *ctx, const void *p, size_t n, struct cl_err *err)
 static void
 a_failed_sink_is_told(void)
 {
-	static const struct cl_dst_ops ops = { no_write, mem_flush, mem_flush,
-	    mem_free };
+	static const struct cl_dst_ops ops = { no_write, mem_done, mem_done,
+	    mem_keep };
 	struct cl_trace_head *h = make_head(&any);
 	struct cl_dst *dst = cl_dst_new(&ops, NULL, NULL);
 	struct cl_err err = { 0 };

@@ -2,8 +2,7 @@
 #define TRACE_MAKE_H
 
 /*
- * Traces for tests: sources and sinks in memory, a small model of uneven
- * layers, and random tokens for it.
+ * Traces for tests: a small model of uneven layers, and random tokens for it.
  */
 
 #include <stdbool.h>
@@ -20,81 +19,8 @@
 #include "cl/trace_read.h"
 #include "cl/trace_write.h"
 #include "cl/zio.h"
+#include "memio.h"
 #include "unit.h"
-
-/* A source over bytes that hands out at most `step` of them at a time. */
-struct mem {
-	const uint8_t	*p;
-	size_t		 n;
-	size_t		 step;
-};
-
-static inline int
-mem_read(void *ctx, void *buf, size_t cap, size_t *got, struct cl_err *err)
-{
-	struct mem *m = ctx;
-
-	(void)err;
-	*got = cap < m->n ? cap : m->n;
-	if (*got > m->step)
-		*got = m->step;
-	if (*got > 0)
-		memcpy(buf, m->p, *got);
-	m->p += *got;
-	m->n -= *got;
-	return (CL_OK);
-}
-
-static inline struct cl_src *
-mem_src(const void *p, size_t n, size_t step)
-{
-	static const struct cl_src_ops ops = { mem_read, free };
-	struct mem *m = malloc(sizeof(*m));
-	struct cl_src *src;
-
-	assert(m != NULL);
-	*m = (struct mem){ p, n, step };
-	src = cl_src_new(&ops, m, "mem", NULL);
-	assert(src != NULL);
-	return (src);
-}
-
-static inline int
-mem_write(void *ctx, const void *p, size_t n, struct cl_err *err)
-{
-
-	(void)err;
-	cl_buf_bytes(ctx, p, n);
-	return (CL_OK);
-}
-
-static inline int
-mem_flush(void *ctx, struct cl_err *err)
-{
-
-	(void)ctx;
-	(void)err;
-	return (CL_OK);
-}
-
-static inline void
-mem_free(void *ctx)
-{
-
-	(void)ctx;
-}
-
-/* A sink into a buffer that stays the caller's. */
-static inline struct cl_dst *
-mem_dst(struct cl_buf *b)
-{
-	static const struct cl_dst_ops ops = { mem_write, mem_flush,
-	    mem_flush, mem_free };
-	struct cl_dst *dst = cl_dst_new(&ops, b, NULL);
-
-	assert(dst != NULL);
-	return (dst);
-}
 
 /* Decoded bytes at the end of *out. */
 static inline void
