@@ -32,9 +32,13 @@ struct cl_dst	*cl_dst_fd(int fd, const char *name, struct cl_err *);
 /*
  * A sink to a file written beside path and renamed to it by finish; freed
  * without finish, it leaves nothing.  An existing file is refused but with
- * replace.
+ * replace.  What is no regular file, such as a FIFO or a device, cannot be
+ * replaced and is written to as it is.
  */
 struct cl_dst	*cl_dst_file(const char *path, bool replace, struct cl_err *);
+
+/* The name that such a file has until finish, borrowed; NULL for others. */
+const char	*cl_dst_temp(const struct cl_dst *);
 
 /* Room for n bytes, to be filled and committed at once; NULL on failure. */
 uint8_t	*cl_dst_reserve(struct cl_dst *, size_t n);

@@ -96,20 +96,41 @@ fd_free(void *ctx)
 {
 	struct fd *f = ctx;
 
-	if (f->temp != NULL) {
-		if (f->fd != -1)
-			(void)close(f->fd);
-		(void)unlink(f->temp);
-	}
-	free(f->temp);
 	free(f->name);
 	free(f);
+}
+
+static void
+file_free(void *ctx)
+{
+	struct fd *f = ctx;
+
+	if (f->fd != -1)
+		(void)close(f->fd);
+	if (f->temp != NULL)
+		(void)unlink(f->temp);
+	free(f->temp);
+	fd_free(f);
+}
+
+/* A device may tell only now that it did not take what it was given. */
+static int
+special_finish(void *ctx, struct cl_err *err)
+{
+	struct fd *f = ctx;
+	int fd = f->fd;
+
+	f->fd = -1;
+	return (close(fd) == -1 ? cl_fail_errno(err, "%s: cannot write",
+	    f->name) : CL_OK);
 }
 
 static const struct cl_dst_ops fd_ops = { fd_write, fd_flush, fd_flush,
     fd_free };
 static const struct cl_dst_ops file_ops = { fd_write, fd_flush, file_finish,
-    fd_free };
+    file_free };
+static const struct cl_dst_ops special_ops = { fd_write, fd_flush,
+    special_finish, file_free };
 
 struct cl_dst *
 cl_dst_new(const struct cl_dst_ops *ops, void *ctx, struct cl_err *err)
@@ -166,13 +187,32 @@ open_temp(struct fd *f, struct cl_err *err)
 	return (CL_OK);
 }
 
+/* What is there and is no regular file, opened to be written to. */
+static struct cl_dst *
+open_special(const char *path, struct cl_err *err)
+{
+	struct fd *f = fd_new(-1, path, err);
+
+	if (f == NULL)
+		return (NULL);
+	if ((f->fd = open(path, O_WRONLY | O_CLOEXEC)) == -1) {
+		cl_fail_errno(err, "%s: cannot open", path);
+		fd_free(f);
+		return (NULL);
+	}
+	return (cl_dst_new(&special_ops, f, err));
+}
+
 struct cl_dst *
 cl_dst_file(const char *path, bool replace, struct cl_err *err)
 {
 	static const char suffix[] = ".XXXXXX";
+	struct stat st;
 	struct fd *f;
 	size_t n = strlen(path);
 
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return (open_special(path, err));
 	if (!replace && access(path, F_OK) == 0) {
 		cl_fail(err, CL_EINVAL, "%s: exists and will not be replaced",
 		    path);
@@ -195,8 +235,16 @@ cl_dst_file(const char *path, bool replace, struct cl_err *err)
 	return (cl_dst_new(&file_ops, f, err));
 
 free_fd:
-	fd_free(f);
+	file_free(f);
 	return (NULL);
+}
+
+const char *
+cl_dst_temp(const struct cl_dst *d)
+{
+	const struct fd *f = d->ctx;
+
+	return (d->ops == &file_ops ? f->temp : NULL);
 }
 
 static void
