@@ -10,6 +10,7 @@
  * call on it.
  */
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,8 +28,13 @@ struct cl_src_ops {
 struct cl_src	*cl_src_new(const struct cl_src_ops *, void *ctx,
 		    const char *name, struct cl_err *);
 
-/* A source over an open descriptor, which stays the caller's to close. */
-struct cl_src	*cl_src_fd(int fd, const char *name, struct cl_err *);
+/*
+ * A source over an open descriptor, which stays the caller's to close.  A read
+ * that a signal interrupts goes on, unless *stop is true by then: CL_ECUT.
+ * stop may be NULL.
+ */
+struct cl_src	*cl_src_fd(int fd, const char *name, const atomic_bool *stop,
+		    struct cl_err *);
 
 /*
  * At least want bytes at *p, *n of them; fewer than want only where the input

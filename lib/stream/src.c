@@ -36,7 +36,15 @@ struct fd {
 	int		 fd;
 	const char	*name;		/* the source's */
 	uint64_t	*wait_ns;	/* the source's */
+	const atomic_bool *stop;	/* or NULL */
 };
+
+static bool
+stopped(const struct fd *f)
+{
+
+	return (f->stop != NULL && atomic_load(f->stop));
+}
 
 static int
 fd_read(void *ctx, void *buf, size_t cap, size_t *got, struct cl_err *err)
@@ -47,8 +55,10 @@ fd_read(void *ctx, void *buf, size_t cap, size_t *got, struct cl_err *err)
 
 	do
 		n = read(f->fd, buf, cap);
-	while (n == -1 && errno == EINTR);
+	while (n == -1 && errno == EINTR && !stopped(f));
 	*f->wait_ns += cl_clock_ns() - t0;
+	if (n == -1 && errno == EINTR)
+		return (cl_fail(err, CL_ECUT, "%s: interrupted", f->name));
 	if (n == -1)
 		return (cl_fail_errno(err, "%s: cannot read", f->name));
 	*got = (size_t)n;
@@ -83,7 +93,8 @@ fail:
 }
 
 struct cl_src *
-cl_src_fd(int fd, const char *name, struct cl_err *err)
+cl_src_fd(int fd, const char *name, const atomic_bool *stop,
+    struct cl_err *err)
 {
 	struct cl_src *s;
 	struct fd *f;
@@ -93,6 +104,7 @@ cl_src_fd(int fd, const char *name, struct cl_err *err)
 		return (NULL);
 	}
 	f->fd = fd;
+	f->stop = stop;
 	if ((s = cl_src_new(&fd_ops, f, name, err)) == NULL)
 		return (NULL);
 	f->name = s->name;

@@ -183,8 +183,8 @@ read_back(int fd, struct trace *t)
 	memset(t, 0, sizeof(*t));
 	t->nbytes = (uint64_t)lseek(fd, 0, SEEK_END);
 	assert(lseek(fd, 0, SEEK_SET) == 0);
-	r = cl_trace_reader_new(cl_src_fd(fd, "trace", &err), CL_TRACE_CHECK,
-	    &err);
+	r = cl_trace_reader_new(cl_src_fd(fd, "trace", NULL, &err),
+	    CL_TRACE_CHECK, &err);
 	assert(r != NULL);
 	while ((status = cl_trace_read(r, &rec, &err)) == CL_OK) {
 		if (rec->kind == CL_TRACE_HEAD)

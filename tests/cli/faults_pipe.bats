@@ -1,0 +1,88 @@
+# What happens to a pipeline and its files: signals, full disks, outputs that
+# are no files.
+
+load helpers
+
+TRACE=$ROOT/traces/novel.clt
+
+# Wait up to 5 s until a command succeeds.
+await()
+{
+	for _ in {1..500}; do
+		"$@" && return 0
+		sleep 0.01
+	done
+	return 1
+}
+
+# Wait for a background job; its status is in $status.
+ended()
+{
+	status=0
+	wait "$1" || status=$?
+}
+
+has_temp()
+{
+	compgen -G "$1.*" >/dev/null
+}
+
+@test "a signal that ends a command leaves no half-made file" {
+	mkfifo rows
+	sleep 10 >rows 3>&- &
+	feeder=$!
+	for signal in TERM HUP; do
+		cl-trace --load -o rows.clt rows 3>&- &
+		await has_temp rows.clt
+		kill -$signal $!
+		ended $!
+		[ "$status" -gt 128 ]
+		! has_temp rows.clt || false
+		[ ! -e rows.clt ]
+	done
+	kill $feeder
+}
+
+@test "a replay that waits for its input heeds a signal" {
+	mkfifo in
+	{ head -c 1000000 "$TRACE"; exec sleep 10; } >in 3>&- &
+	feeder=$!
+	cl-replay --io none <in >s.cls 2>err 3>&- &
+	await test -s s.cls
+	kill -TERM $!
+	ended $!
+	[ "$status" -eq 2 ]
+	kill $feeder
+	[ "$(cat err)" = "cl-replay: standard input: interrupted" ]
+	run --separate-stderr cl-report s.cls
+	status_is 2
+	[[ $output == *INTERRUPTED* ]]
+}
+
+@test "what is no regular file is written to, and stays what it is" {
+	mkfifo out
+	cl-replay --io none "$TRACE" >want.cls
+	for force in '' --force; do
+		cat out >got.cls 3>&- &
+		cl-replay --io none $force -o out "$TRACE"
+		wait $!
+		[ -p out ]
+		cmp want.cls got.cls
+	done
+	mkdir folder
+	run --separate-stderr cl-replay --io none --force -o folder "$TRACE"
+	status_is 2
+	stderr_is "cl-replay: folder: cannot open: Is a directory"
+	run --separate-stderr cl-replay --io none -o /dev/full "$TRACE"
+	status_is 2
+	stderr_is "cl-replay: /dev/full: cannot write: No space left on device"
+}
+
+@test "a limit on file sizes is told like a full disk, not died of" {
+	run --separate-stderr prlimit --fsize=1000 \
+	    cl-replay --io none -o s.cls "$TRACE"
+	status_is 2
+	stderr_is "cl-replay: s.cls: cannot write: File too large"
+	[ ! -e s.cls ]
+	! has_temp s.cls || false
+}
