@@ -42,10 +42,7 @@ void	cl_cell_json(const struct cl_cell *, struct cl_json *,
 /* The same for tables of tabs and lines; none is empty, text is escaped. */
 void	cl_cell_tsv(const struct cl_cell *, struct cl_dst *);
 
-/*
- * Text without tabs, ends of line, other control bytes and broken UTF-8:
- * \t, \n, \r, \\ and \xHH stand for them.
- */
+/* Text as cl_text_escape() has it. */
 void	cl_cell_tsv_text(struct cl_dst *, const char *);
 
 /* For people: counts in threes, "-" for none; cut to cap; returns buf. */

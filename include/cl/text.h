@@ -54,6 +54,13 @@ const char	*cl_text_count(char buf[32], uint64_t);
  */
 const char	*cl_text_vis(char *dst, size_t cap, const char *src, size_t n);
 
+/*
+ * The first character of s (n > 0 bytes) as it may stand in a line between
+ * tabs: as it is, or as \t, \n, \r, \\, and \xHH for each byte of other
+ * control characters and broken UTF-8.  Returns the bytes that it stands for.
+ */
+size_t	cl_text_escape(char buf[8], const char *s, size_t n);
+
 /* The length of the UTF-8 character at s (n > 0 bytes), or 0 if broken. */
 size_t	cl_text_utf8(const char *s, size_t n);
 

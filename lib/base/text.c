@@ -239,31 +239,53 @@ cl_text_utf8(const char *s, size_t n)
 	return (len);
 }
 
+/* Does a control character begin at s, which has len bytes (0: broken)? */
+static bool
+is_control(const char *s, size_t len)
+{
+	unsigned char c = (unsigned char)*s;
+
+	return (c < 0x20 || c == 0x7f ||
+	    (len == 2 && c == 0xc2 && (unsigned char)s[1] < 0xa0));
+}
+
 const char *
 cl_text_vis(char *dst, size_t cap, const char *src, size_t n)
 {
-	size_t i = 0, o = 0, len;
-	bool control;
+	size_t i = 0, o = 0, len, take;
 
-	while (i < n) {
+	for (; i < n; i += take) {
 		len = cl_text_utf8(src + i, n - i);
-		control = (unsigned char)src[i] < 0x20 || src[i] == 0x7f ||
-		    (len == 2 && (unsigned char)src[i] == 0xc2 &&
-		    (unsigned char)src[i + 1] < 0xa0);
-		if (len == 0)
-			len = 1;
-		if (o + len >= cap)
+		take = len == 0 ? 1 : len;
+		if (o + take >= cap)
 			break;
-		if (control || (len == 1 && (unsigned char)src[i] >= 0x80))
+		if (len == 0 || is_control(src + i, len))
 			dst[o++] = '?';
 		else {
 			memcpy(dst + o, src + i, len);
 			o += len;
 		}
-		i += len;
 	}
 	dst[o] = '\0';
 	return (dst);
+}
+
+size_t
+cl_text_escape(char buf[8], const char *s, size_t n)
+{
+	static const char special[] = "\t\n\r\\", letters[] = "tnr\\";
+	size_t len = cl_text_utf8(s, n);
+	const char *p = *s == '\0' ? NULL : strchr(special, *s);
+
+	if (p != NULL)
+		(void)snprintf(buf, 8, "\\%c", letters[p - special]);
+	else if (len > 0 && !is_control(s, len)) {
+		memcpy(buf, s, len);
+		buf[len] = '\0';
+		return (len);
+	} else
+		(void)snprintf(buf, 8, "\\x%02x", (unsigned char)*s);
+	return (1);
 }
 
 const char *

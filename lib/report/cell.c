@@ -84,33 +84,15 @@ cl_cell_json(const struct cl_cell *cell, struct cl_json *j, const char *key)
 	}
 }
 
-/* No control byte, none of the C1 set in UTF-8, and a whole character. */
-static bool
-is_plain(const char *s, size_t len)
-{
-	unsigned char c = (unsigned char)*s;
-
-	return (len != 0 && c >= 0x20 && c != 0x7f &&
-	    !(len == 2 && c == 0xc2 && (unsigned char)s[1] < 0xa0));
-}
-
 void
 cl_cell_tsv_text(struct cl_dst *dst, const char *s)
 {
-	static const char special[] = "\t\n\r\\", names[] = "tnr\\";
 	size_t n = strlen(s), len;
-	const char *p;
+	char buf[8];
 
 	for (; n > 0; s += len, n -= len) {
-		len = cl_text_utf8(s, n);
-		if ((p = strchr(special, *s)) != NULL)
-			cl_dst_printf(dst, "\\%c", names[p - special]);
-		else if (is_plain(s, len))
-			cl_dst_write(dst, s, len);
-		else {
-			len = 1;	/* of a character: the rest follows */
-			cl_dst_printf(dst, "\\x%02x", (unsigned char)*s);
-		}
+		len = cl_text_escape(buf, s, n);
+		cl_dst_write(dst, buf, strlen(buf));
 	}
 }
 

@@ -71,28 +71,15 @@ add_number(struct export *x, uint64_t v)
 	cl_buf_bytes(&x->line, digits + n, sizeof(digits) - n);
 }
 
-/* Any bytes: control characters and broken UTF-8 go as \t \n \r \xHH. */
 static void
 add_string(struct export *x, const char *s)
 {
-	static const char named[] = "\t\n\r\\", letters[] = "tnr\\";
 	size_t left = strlen(s), n;
-	const char *p;
-	bool control;
+	char buf[8];
 
 	for (; left > 0; s += n, left -= n) {
-		n = cl_text_utf8(s, left);
-		control = (unsigned char)*s < 0x20 || *s == 0x7f ||
-		    (n == 2 && (unsigned char)s[0] == 0xc2 &&
-		    (unsigned char)s[1] < 0xa0);
-		if ((p = strchr(named, *s)) != NULL) {
-			add(x, "\\%c", letters[p - named]);
-		} else if (n == 0 || control) {
-			add(x, "\\x%02x", (unsigned char)*s);
-			n = 1;
-		} else {
-			cl_buf_bytes(&x->line, s, n);
-		}
+		n = cl_text_escape(buf, s, left);
+		cl_buf_bytes(&x->line, buf, strlen(buf));
 	}
 }
 

@@ -200,6 +200,23 @@ control_bytes_never_reach_a_terminal(void)
 }
 
 static void
+text_between_tabs_is_escaped(void)
+{
+	static const char bad[] = "a\t\n\r\\\x1b\x7f\xc2\x85\xc3\xa9"
+	    "\xf0\x9f\0z";
+	char buf[8], all[80];
+	size_t i, len = 0, n = sizeof(bad) - 1;
+
+	for (i = 0; i < n; len += strlen(buf)) {
+		i += cl_text_escape(buf, bad + i, n - i);
+		memcpy(all + len, buf, strlen(buf) + 1);
+	}
+	assert(i == n);
+	assert(strcmp(all, "a\\t\\n\\r\\\\\\x1b\\x7f\\xc2\\x85\xc3\xa9"
+	    "\\xf0\\x9f\\x00z") == 0);
+}
+
+static void
 a_cursor_never_reads_past_its_end(void)
 {
 	static const uint8_t b[] = { 1, 2, 3, 4, 5, 3, 0, 'a', 'b', 0 };
@@ -300,6 +317,7 @@ static const struct unit units[] = {
 	    printing_is_exact_or_says_its_unit },
 	{ "control bytes never reach a terminal",
 	    control_bytes_never_reach_a_terminal },
+	{ "text between tabs is escaped", text_between_tabs_is_escaped },
 	{ "a cursor never reads past its end",
 	    a_cursor_never_reads_past_its_end },
 	{ "what a buffer builds a cursor reads",
