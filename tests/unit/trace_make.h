@@ -66,10 +66,9 @@ zip(const uint8_t *p, size_t n, size_t frame, struct cl_buf *out)
 static inline char *
 copy_string(const char *s)
 {
-	char *p = malloc(strlen(s) + 1);
+	char *p = strdup(s);
 
 	assert(p != NULL);
-	strcpy(p, s);
 	return (p);
 }
 
