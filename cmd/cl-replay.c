@@ -363,6 +363,8 @@ take_record(struct run *r, struct cl_trace_reader *reader,
 		status = end_run(r, reader, rec->counts,
 		    rec->counts->end == CL_END_COMPLETE ?
 		    CL_END_COMPLETE : CL_END_INCOMPLETE, err);
+		if (status != CL_OK)
+			break;
 		drop_run(r);
 		cl_trace_reader_want(reader, 0);
 		break;
@@ -446,6 +448,7 @@ int
 main(int argc, char **argv)
 {
 	static const char *const only_stdin[] = { "-", NULL };
+	const atomic_bool *stop;
 	const char *const *inputs;
 	struct options o;
 	struct cl_dst *out;
@@ -458,7 +461,9 @@ main(int argc, char **argv)
 	inputs = optind < argc ? (const char *const *)argv + optind :
 	    only_stdin;
 	out = fe_output(o.output, o.replace, true);
-	for (; *inputs != NULL && status == FE_DONE; inputs++)
-		status = replay_input(&o, out, *inputs, &broken);
+	stop = fe_stop();
+	for (; *inputs != NULL && !broken && !atomic_load(stop); inputs++)
+		if (replay_input(&o, out, *inputs, &broken) != FE_DONE)
+			status = FE_TROUBLE;
 	return (broken ? fe_abandon(out) : fe_finish(out, status));
 }

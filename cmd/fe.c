@@ -26,6 +26,7 @@ static const struct fe_command *command;
 static atomic_bool stopped;
 static struct cl_dst *output;		/* open, or NULL */
 static char unfinished[4096];		/* a file that must not stay, or "" */
+static char said[sizeof(((struct cl_err *)0)->msg)];	/* last */
 static bool stdin_taken;
 static bool progress_shown;
 
@@ -89,6 +90,7 @@ say(const char *text)
 	fe_progress_end();
 	fprintf(stderr, "%s: %s\n", command->name,
 	    cl_text_vis(vis, sizeof(vis), text, strlen(text)));
+	(void)snprintf(said, sizeof(said), "%s", text);
 }
 
 void
@@ -280,6 +282,7 @@ fe_output(const char *path, bool replace, bool binary)
 	return (output);
 }
 
+/* What a failed write has already ended is met here again, and told once. */
 int
 fe_finish(struct cl_dst *dst, int status)
 {
@@ -287,7 +290,8 @@ fe_finish(struct cl_dst *dst, int status)
 
 	fe_progress_end();
 	if (dst != NULL && cl_dst_finish(dst, &err) != CL_OK) {
-		say(err.msg);
+		if (strcmp(err.msg, said) != 0)
+			say(err.msg);
 		status = FE_TROUBLE;
 	}
 	cl_dst_free(dst);

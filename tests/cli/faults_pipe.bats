@@ -43,22 +43,6 @@ has_temp()
 	kill $feeder
 }
 
-@test "a replay that waits for its input heeds a signal" {
-	mkfifo in
-	{ head -c 1000000 "$TRACE"; exec sleep 10; } >in 3>&- &
-	feeder=$!
-	cl-replay --io none <in >s.cls 2>err 3>&- &
-	await test -s s.cls
-	kill -TERM $!
-	ended $!
-	[ "$status" -eq 2 ]
-	kill $feeder
-	[ "$(cat err)" = "cl-replay: standard input: interrupted" ]
-	run --separate-stderr cl-report s.cls
-	status_is 2
-	[[ $output == *INTERRUPTED* ]]
-}
-
 @test "what is no regular file is written to, and stays what it is" {
 	mkfifo out
 	cl-replay --io none "$TRACE" >want.cls
@@ -85,4 +69,34 @@ has_temp()
 	stderr_is "cl-replay: s.cls: cannot write: File too large"
 	[ ! -e s.cls ]
 	! has_temp s.cls || false
+}
+
+@test "an input in trouble does not keep the ones behind it from replay" {
+	head -c 1000000 "$TRACE" >cut.clt
+	echo rows >no.clt
+	run --separate-stderr cl-replay --io none -o s.cls \
+	    cut.clt no.clt "$TRACE"
+	status_is 2
+	stderr_is "cl-replay: cut.clt: incomplete: ends after token 544
+cl-replay: no.clt: not a router trace: no zstd data"
+	run --separate-stderr cl-report -f json s.cls
+	status_is 2
+	[ "$(jq -c '[.runs[].end]' <<<"$output")" = \
+	    '["incomplete","complete"]' ]
+}
+
+@test "a full disk is told once, by every command" {
+	cl-replay --io none "$TRACE" >s.cls
+	for command in "cl-replay --io none $TRACE" "cl-trace --dump $TRACE" \
+	    "cl-trace --verify $TRACE" "cl-trace --info $TRACE" \
+	    "cl-trace --geometry $MODEL" "cl-trace --synthetic $MODEL" \
+	    "cl-report s.cls" "cl-report -f json s.cls" \
+	    "cl-diff s.cls s.cls"; do
+		for full in '>/dev/full' '>&-'; do
+			run --separate-stderr bash -c "$command $full"
+			status_is 2
+			[[ $stderr == *"standard output: cannot write: "* ]]
+			[ "$(wc -l <<<"$stderr")" -eq 1 ]
+		done
+	done
 }

@@ -301,12 +301,12 @@ peak()
 		[ "$(stat -c %s s.cls)" -gt 4000 ] && break
 		sleep 0.1
 	done
-	kill -TERM $pid
-	tail -c 1000 "$TRACE" >&7
-	exec 7>&-
+	kill -TERM $pid			# while it waits for more
 	status=0
 	wait $pid || status=$?
+	exec 7>&-
 	[ "$status" -eq 2 ]
+	[ "$(cat err)" = "cl-replay: fifo: interrupted" ]
 	run --separate-stderr cl-report s.cls
 	[[ $output == *INTERRUPTED* ]]
 }
