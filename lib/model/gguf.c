@@ -194,15 +194,6 @@ vis(char buf[VIS_MAX], const char *name)
 	return (cl_text_vis(buf, VIS_MAX, name, strlen(name)));
 }
 
-unsigned
-cl_gguf_value_size(uint32_t type)
-{
-	static const uint8_t sizes[] = { 1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8,
-	    8 };
-
-	return (type < sizeof(sizes) ? sizes[type] : 0);
-}
-
 /*
  * Step over n values.  The smallest element of a string or array takes 8 and
  * 12 bytes, so that a count that cannot be is refused before the first.

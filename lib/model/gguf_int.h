@@ -2,8 +2,9 @@
 #define GGUF_INT_H
 
 /*
- * What the halves of the GGUF module share: the parser (gguf.c) fills the
- * handle, the readers (gguf_get.c) look things up in it.
+ * What the parts of the GGUF module share: the parser (gguf.c) fills the
+ * handle, the readers (gguf_get.c) look things up in it, and both know types
+ * (gguf_type.c).
  */
 
 #include <stdint.h>

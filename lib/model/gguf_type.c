@@ -1,10 +1,10 @@
 /*
- * The types of GGUF tensors by ggml's number.  A block is the least that is
- * stored together; rows are whole blocks.  Pinned by a unit test against
- * llama.cpp's structures.
+ * The types of GGUF tensors by ggml's number, and the sizes of values of keys.
+ * A block is the least of a tensor that is stored together; rows are whole
+ * blocks.  Pinned by a unit test against llama.cpp's structures.
  */
 
-#include "cl/gguf.h"
+#include "gguf_int.h"
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -61,4 +61,13 @@ cl_gguf_type_retired(uint32_t id)
 
 	return (id == 4 || id == 5 || (id >= 31 && id <= 33) ||
 	    (id >= 36 && id <= 38));
+}
+
+unsigned
+cl_gguf_value_size(uint32_t type)
+{
+	static const uint8_t sizes[] = { 1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8,
+	    8 };
+
+	return (type < sizeof(sizes) ? sizes[type] : 0);
 }
