@@ -82,7 +82,14 @@ struct cl_cell	cl_run_cond(const struct cl_run *, const char *name);
 const char	*cl_run_cond_text(const struct cl_run *, const char *name,
 		    const char *instead);
 
-/* "run", "prefill", "decode", "layer 3", "window 7". */
+/*
+ * Of the whole run: hits / accesses, and tokens / wall time in seconds; none
+ * where there is no base, or no token.
+ */
+struct cl_cell	cl_run_hit_rate(const struct cl_run *);
+struct cl_cell	cl_run_tokens_per_s(const struct cl_run *);
+
+/* "run\t", "phase\tdecode", "layer\t3": two columns of a table of tabs. */
 const char	*cl_run_place(char buf[32], enum cl_stats_scope,
 		    uint32_t index);
 

@@ -40,16 +40,10 @@ static void
 line(struct cl_compare *c, enum cl_stats_scope scope, uint32_t index,
     const char *kind, const struct field *f)
 {
-	static const char *const scopes[] = { "", "run", "phase", "layer",
-	    "window" };
+	char place[32];
 
-	cl_dst_printf(c->dst, "%zu\t%s\t", c->npairs, scopes[scope]);
-	if (scope == CL_STATS_PHASE)
-		cl_dst_printf(c->dst, "%s", index == 0 ? "prefill" :
-		    "decode");
-	else if (scope != CL_STATS_RUN)
-		cl_dst_printf(c->dst, "%u", index);
-	cl_dst_printf(c->dst, "\t%s\t", kind);
+	cl_dst_printf(c->dst, "%zu\t%s\t%s\t", c->npairs,
+	    cl_run_place(place, scope, index), kind);
 	cl_cell_tsv_text(c->dst, f->name);
 	cl_dst_printf(c->dst, "\t");
 	cl_cell_tsv(&f->a, c->dst);

@@ -4,7 +4,6 @@
  */
 
 #include "cl/err.h"
-#include "cl/figure.h"
 #include "cl/run.h"
 #include "render_int.h"
 
@@ -67,26 +66,12 @@ row_object(struct cl_json *j, const char *key, const struct cl_run *run,
 static void
 ratios(struct cl_json *j, const struct cl_run *run)
 {
-	const struct cl_run_row *all = cl_run_find(run, CL_STATS_LOGICAL,
-	    CL_STATS_RUN, 0);
-	const struct cl_run_row *met = cl_run_find(run, CL_STATS_MEASURED,
-	    CL_STATS_RUN, 0);
-	uint64_t accesses, hits, tokens, wall;
-	double v;
+	struct cl_cell hits = cl_run_hit_rate(run);
+	struct cl_cell speed = cl_run_tokens_per_s(run);
 
-	(void)cl_run_count(run, CL_STATS_LOGICAL, all, "accesses", &accesses);
-	(void)cl_run_count(run, CL_STATS_LOGICAL, all, "hits", &hits);
-	(void)cl_run_count(run, CL_STATS_LOGICAL, all, "tokens", &tokens);
-	(void)cl_run_count(run, CL_STATS_MEASURED, met, "wall_ns", &wall);
 	cl_json_object(j, "ratios");
-	if (cl_figure_ratio(hits, accesses, &v))
-		cl_json_double(j, "hit_rate", v);
-	else
-		cl_json_null(j, "hit_rate");
-	if (tokens > 0 && cl_figure_ratio(tokens, wall, &v))
-		cl_json_double(j, "tokens_per_s", v * 1e9);
-	else
-		cl_json_null(j, "tokens_per_s");
+	cl_cell_json(&hits, j, "hit_rate");
+	cl_cell_json(&speed, j, "tokens_per_s");
 	cl_json_end(j);
 }
 

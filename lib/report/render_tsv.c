@@ -5,7 +5,6 @@
 
 #include "cl/dst.h"
 #include "cl/err.h"
-#include "cl/figure.h"
 #include "cl/run.h"
 #include "render_int.h"
 
@@ -18,31 +17,16 @@ begin(struct cl_render *r, struct cl_err *err)
 	return (CL_OK);
 }
 
-/* All of a line before its value. */
-static void
-key(struct cl_render *r, enum cl_stats_scope scope, uint32_t index,
-    const char *kind, const char *name)
-{
-	static const char *const scopes[] = { "", "run", "phase", "layer",
-	    "window" };
-
-	cl_dst_printf(r->dst, "%zu\t%s\t", r->nruns, scopes[scope]);
-	if (scope == CL_STATS_PHASE)
-		cl_dst_printf(r->dst, "%s", index == 0 ? "prefill" :
-		    "decode");
-	else if (scope != CL_STATS_RUN)
-		cl_dst_printf(r->dst, "%u", index);
-	cl_dst_printf(r->dst, "\t%s\t", kind);
-	cl_cell_tsv_text(r->dst, name);
-	cl_dst_printf(r->dst, "\t");
-}
-
 static void
 value(struct cl_render *r, enum cl_stats_scope scope, uint32_t index,
     const char *kind, const char *name, const struct cl_cell *cell)
 {
+	char place[32];
 
-	key(r, scope, index, kind, name);
+	cl_dst_printf(r->dst, "%zu\t%s\t%s\t", r->nruns,
+	    cl_run_place(place, scope, index), kind);
+	cl_cell_tsv_text(r->dst, name);
+	cl_dst_printf(r->dst, "\t");
 	cl_cell_tsv(cell, r->dst);
 	cl_dst_printf(r->dst, "\n");
 }
@@ -90,33 +74,13 @@ rows(struct cl_render *r, const struct cl_run *run, enum cl_stats_kind kind,
 }
 
 static void
-ratio(struct cl_render *r, const char *name, uint64_t part, uint64_t whole,
-    double factor)
-{
-	struct cl_cell cell = { .type = CL_STATS_NONE };
-
-	if (cl_figure_ratio(part, whole, &cell.f)) {
-		cell.type = CL_STATS_F64;
-		cell.f *= factor;
-	}
-	value(r, CL_STATS_RUN, 0, "ratio", name, &cell);
-}
-
-static void
 ratios(struct cl_render *r, const struct cl_run *run)
 {
-	const struct cl_run_row *all = cl_run_find(run, CL_STATS_LOGICAL,
-	    CL_STATS_RUN, 0);
-	const struct cl_run_row *met = cl_run_find(run, CL_STATS_MEASURED,
-	    CL_STATS_RUN, 0);
-	uint64_t accesses, hits, tokens, wall;
+	struct cl_cell hits = cl_run_hit_rate(run);
+	struct cl_cell speed = cl_run_tokens_per_s(run);
 
-	(void)cl_run_count(run, CL_STATS_LOGICAL, all, "accesses", &accesses);
-	(void)cl_run_count(run, CL_STATS_LOGICAL, all, "hits", &hits);
-	(void)cl_run_count(run, CL_STATS_LOGICAL, all, "tokens", &tokens);
-	(void)cl_run_count(run, CL_STATS_MEASURED, met, "wall_ns", &wall);
-	ratio(r, "hit_rate", hits, accesses, 1);
-	ratio(r, "tokens_per_s", tokens, tokens == 0 ? 0 : wall, 1e9);
+	value(r, CL_STATS_RUN, 0, "ratio", "hit_rate", &hits);
+	value(r, CL_STATS_RUN, 0, "ratio", "tokens_per_s", &speed);
 }
 
 static int

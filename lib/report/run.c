@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cl/err.h"
+#include "cl/figure.h"
 #include "cl/run.h"
 #include "cl/stats_read.h"
 #include "cl/vec.h"
@@ -246,20 +247,59 @@ cl_run_cond_text(const struct cl_run *run, const char *name,
 	return (c->s);
 }
 
+/* A counter of the whole run divided by another; none without a base. */
+static struct cl_cell
+ratio(uint64_t part, uint64_t whole, double factor)
+{
+	struct cl_cell cell = { CL_STATS_NONE, 0, 0, NULL };
+
+	if (cl_figure_ratio(part, whole, &cell.f)) {
+		cell.type = CL_STATS_F64;
+		cell.f *= factor;
+	}
+	return (cell);
+}
+
+struct cl_cell
+cl_run_hit_rate(const struct cl_run *run)
+{
+	const struct cl_run_row *all = cl_run_find(run, CL_STATS_LOGICAL,
+	    CL_STATS_RUN, 0);
+	uint64_t accesses, hits;
+
+	(void)cl_run_count(run, CL_STATS_LOGICAL, all, "accesses", &accesses);
+	(void)cl_run_count(run, CL_STATS_LOGICAL, all, "hits", &hits);
+	return (ratio(hits, accesses, 1));
+}
+
+struct cl_cell
+cl_run_tokens_per_s(const struct cl_run *run)
+{
+	const struct cl_run_row *all = cl_run_find(run, CL_STATS_LOGICAL,
+	    CL_STATS_RUN, 0);
+	const struct cl_run_row *met = cl_run_find(run, CL_STATS_MEASURED,
+	    CL_STATS_RUN, 0);
+	uint64_t tokens, wall;
+
+	(void)cl_run_count(run, CL_STATS_LOGICAL, all, "tokens", &tokens);
+	(void)cl_run_count(run, CL_STATS_MEASURED, met, "wall_ns", &wall);
+	return (ratio(tokens, tokens == 0 ? 0 : wall, 1e9));
+}
+
 const char *
 cl_run_place(char buf[32], enum cl_stats_scope scope, uint32_t index)
 {
 
 	switch (scope) {
 	case CL_STATS_RUN:
-		return ("run");
+		return ("run\t");
 	case CL_STATS_PHASE:
-		return (index == 0 ? "prefill" : "decode");
+		return (index == 0 ? "phase\tprefill" : "phase\tdecode");
 	case CL_STATS_LAYER:
 	case CL_STATS_WINDOW:
 		break;
 	}
-	(void)snprintf(buf, 32, "%s %u",
+	(void)snprintf(buf, 32, "%s\t%u",
 	    scope == CL_STATS_LAYER ? "layer" : "window", index);
 	return (buf);
 }
