@@ -35,7 +35,4 @@ bool	cl_zio_settled(const struct cl_src *);
  */
 struct cl_dst	*cl_zio_writer(struct cl_dst *, int level, struct cl_err *);
 
-/* The library's version, "1.5.4". */
-const char	*cl_zio_version(void);
-
 #endif /* CL_ZIO_H */

@@ -239,10 +239,3 @@ cl_zio_writer(struct cl_dst *lower, int level, struct cl_err *err)
 	w->lower = lower;
 	return (cl_dst_new(&writer_ops, w, err));
 }
-
-const char *
-cl_zio_version(void)
-{
-
-	return (ZSTD_versionString());
-}
