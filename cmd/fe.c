@@ -368,7 +368,7 @@ duration(char buf[32], double seconds)
 void
 fe_progress(uint64_t done, uint64_t total, const char *unit)
 {
-	static uint64_t start_ns, shown_ns, start_done;
+	static uint64_t start_ns, shown_ns, start_done, shown_done;
 	static int terminal = -1;
 	char rest[32], of[32] = "", n[32];
 	uint64_t now;
@@ -378,11 +378,12 @@ fe_progress(uint64_t done, uint64_t total, const char *unit)
 		terminal = isatty(STDERR_FILENO);
 	if (!terminal || (now = cl_clock_ns()) - shown_ns < PROGRESS_NS)
 		return;
-	if (start_ns == 0) {
+	if (start_ns == 0 || done < shown_done) {	/* of another input */
 		start_ns = now;
 		start_done = done;
 	}
 	shown_ns = now;
+	shown_done = done;
 	if (total > 0)
 		(void)snprintf(of, sizeof(of), " of %llu",
 		    (unsigned long long)total);
