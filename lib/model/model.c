@@ -126,9 +126,9 @@ check_moe(const struct cl_model *m, const struct cl_layer *l, uint64_t *sum,
 		    " bytes whose slabs have %" PRIu64, l->expert_bytes,
 		    bytes));
 	if (!cl_mul(l->expert_bytes, l->nexperts, &all) ||
-	    !cl_add(*sum, all, sum))
+	    !cl_add(*sum, all, sum) || *sum > INT64_MAX)
 		return (cl_fail(err, CL_EFORMAT, "experts of more bytes than "
-		    "64 bits can say"));
+		    "files can have"));
 	return (CL_OK);
 }
 

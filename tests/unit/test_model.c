@@ -1022,7 +1022,9 @@ a_check_holds_every_bound(void)
 	    NULL);
 	m = by_hand();				/* sums */
 	m->layers[1].nslabs = 0;
-	m->layers[1].expert_bytes = UINT64_MAX / 4 + 1;
+	m->layers[1].expert_bytes = INT64_MAX / 4;
+	assert(cl_model_check(m, NULL) == CL_OK);
+	m->layers[1].expert_bytes++;
 	assert(check(m) == CL_EFORMAT);
 }
 
