@@ -22,6 +22,8 @@ struct cl_replay;
 struct cl_stats_end;
 struct cl_stats_writer;
 
+#define CL_REPLAY_EXPERTS_MAX	1048576	/* in all layers: tables have them all */
+
 enum cl_replay_prefill {
 	/* A prefill pass asks each layer once for its tokens' experts. */
 	CL_PREFILL_UNION,
@@ -61,7 +63,10 @@ struct cl_replay	*cl_replay_new(const struct cl_model *,
 			    struct cl_stats_writer *, uint64_t input_wait_ns,
 			    struct cl_err *);
 
-/* Replay the next block. */
+/*
+ * Replay the next block.  Absurd sizes of experts may add up to more bytes
+ * than are counted, 2^63 - 1 a phase: CL_ENOTSUP.
+ */
 int	cl_replay_block(struct cl_replay *, const struct cl_trace_block *,
 	    uint64_t input_wait_ns, struct cl_err *);
 

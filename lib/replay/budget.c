@@ -36,6 +36,9 @@ cl_budget_resolve(const struct cl_budget *b, const struct cl_model_sums *sums,
 	if (n > sums->experts)
 		n = sums->experts;
 	s->nslots = (uint32_t)n;
-	s->nbytes = n * s->stride;
+	if (!cl_mul(n, s->stride, &s->nbytes))
+		return (cl_fail(err, CL_EINVAL, "%llu slots of %llu bytes are "
+		    "more bytes than 64 bits can say", (unsigned long long)n,
+		    (unsigned long long)s->stride));
 	return (CL_OK);
 }

@@ -107,6 +107,10 @@ make_columns(struct cl_replay *r, const struct cl_model *m,
 		    NULL)
 			return (cl_fail_nomem(err, "the replay's tables"));
 		r->nkeys += l->nexperts;
+		if (r->nkeys > CL_REPLAY_EXPERTS_MAX)
+			return (cl_fail(err, CL_ENOTSUP, "layers 0 to %u have "
+			    "%u experts; a replay holds at most %u",
+			    layers[i], r->nkeys, CL_REPLAY_EXPERTS_MAX));
 		if (l->nexperts > *nevent)
 			*nevent = l->nexperts;
 	}

@@ -13,19 +13,29 @@
 #include "cl/device.h"
 #include "cl/err.h"
 #include "cl/hash.h"
+#include "cl/num.h"
 #include "replay_int.h"
 
 #define WORD_MEMBERS	16		/* of 4 bits: the digest's words */
 
-/* Add an outcome to the phase and the layer. */
-static void
+/*
+ * Add an outcome to the phase and the layer.  Bytes alone can outgrow their
+ * counter, and half of it is left for the other phase: all others count what
+ * a trace spells out.
+ */
+static int
 count(struct cl_replay *r, struct column *col,
-    const struct cl_cache_outcome *out, uint32_t n, unsigned phase)
+    const struct cl_cache_outcome *out, uint32_t n, unsigned phase,
+    struct cl_err *err)
 {
 	struct cl_tally_layer *l = col->tally;
 	uint64_t *t = r->phase[phase]->n;
-	uint64_t misses = out->ncold + out->ncapacity;
+	uint64_t misses = out->ncold + out->ncapacity, bytes;
 
+	if (!cl_mul(misses, col->expert_bytes, &bytes) ||
+	    bytes > INT64_MAX - t[CL_N_DEMAND_BYTES])
+		return (cl_fail(err, CL_ENOTSUP, "layer %u: more bytes read "
+		    "than can be counted", col->layer));
 	t[CL_N_ACCESSES] += n;
 	t[CL_N_HITS] += out->nhits;
 	t[CL_N_MISSES] += misses;
@@ -34,7 +44,7 @@ count(struct cl_replay *r, struct column *col,
 	t[CL_N_BYPASS] += out->nbypass;
 	t[CL_N_ADMIT_REJECTS] += out->nrejects;
 	t[CL_N_EVICTIONS] += out->nvictims;
-	t[CL_N_DEMAND_BYTES] += misses * col->expert_bytes;
+	t[CL_N_DEMAND_BYTES] += bytes;
 	l->accesses += n;
 	l->hits += out->nhits;
 	l->misses += misses;
@@ -42,7 +52,8 @@ count(struct cl_replay *r, struct column *col,
 	l->capacity += out->ncapacity;
 	l->bypass += out->nbypass;
 	l->evictions += out->nvictims;
-	l->demand_bytes += misses * col->expert_bytes;
+	l->demand_bytes += bytes;
+	return (CL_OK);
 }
 
 /* The digest of members at .. at + n - 1 of an event: cl-stats(5), Digest. */
@@ -158,7 +169,8 @@ cl_replay_event(struct cl_replay *r, struct column *col, const uint32_t *keys,
 	d = digest_begin(r->digest, col, n);
 	for (i = 0; i < n; i += step) {
 		out = cl_cache_serve(r->cache, keys + i, step);
-		count(r, col, out, step, phase);
+		if ((status = count(r, col, out, step, phase, err)) != CL_OK)
+			return (status);
 		d = digest_members(r, d, out, step, i, &word);
 		if (r->o.device != NULL && (status = fetch(r, col, keys + i,
 		    step, out, err)) != CL_OK)

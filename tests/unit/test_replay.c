@@ -425,6 +425,77 @@ demand_bytes_are_those_of_the_misses(void)
 	cl_model_free(m);
 }
 
+/* The status of a replay of x that may be refused at either of two places. */
+static int
+try_replay(const struct cl_model *m, struct block *x, struct cl_err *err)
+{
+	struct cl_replay_options o = options(1);
+	struct cl_stats_conds conds = { 0 };
+	struct cl_stats_writer *w;
+	struct cl_replay *r;
+	struct cl_buf bytes;
+	struct cl_dst *dst;
+	int status;
+
+	cl_buf_init(&bytes);
+	dst = mem_dst(&bytes);
+	assert((w = cl_stats_writer_new(dst, &conds, NULL)) != NULL);
+	memset(err, 0, sizeof(*err));
+	r = cl_replay_new(m, &o, w, 0, err);
+	status = r == NULL ? err->code : cl_replay_block(r, &x->b, 0, err);
+	cl_replay_free(r);
+	cl_stats_writer_free(w);
+	cl_dst_free(dst);
+	cl_buf_free(&bytes);
+	return (status);
+}
+
+static void
+a_counter_of_bytes_never_wraps(void)
+{
+	struct cl_model *m = bare_model();
+	struct cl_replay_options o = options(12);
+	struct cl_err err;
+	struct block x;
+	struct result r;
+
+	decode_tokens(&x, 8);			/* 8 experts, and 4 */
+	m->layers[0].expert_bytes = (UINT64_C(1) << 60) - 4096;
+	replay(m, &o, &x, 1, &r);
+	assert(r.total[CL_N_DEMAND_BYTES] == (UINT64_C(1) << 63) -
+	    8 * 4096 + 4 * SLAB_BYTES);
+	m->layers[0].expert_bytes = (UINT64_C(1) << 60);
+	assert(try_replay(m, &x, &err) == CL_ENOTSUP);
+	assert(strcmp(err.msg, "layer 0: more bytes read than can be "
+	    "counted") == 0);
+	m->layers[0].expert_bytes = INT64_MAX;
+	assert(try_replay(m, &x, &err) == CL_ENOTSUP);
+	cl_model_free(m);
+}
+
+static void
+experts_of_all_layers_are_bounded(void)
+{
+	struct cl_model *m = cl_model_new(65, NULL);
+	struct cl_err err;
+	struct block x;
+	uint32_t i;
+
+	assert(m != NULL);
+	begin_block(&x);
+	x.b.ntokens = 0;
+	for (i = 0; i < 64; i++) {
+		m->layers[i].nexperts = CL_RULE_EXPERTS_MAX;
+		m->layers[i].k = 1;
+	}
+	assert(try_replay(m, &x, &err) == CL_OK);
+	m->layers[64].nexperts = m->layers[64].k = 1;
+	assert(try_replay(m, &x, &err) == CL_ENOTSUP);
+	assert(strcmp(err.msg, "layers 0 to 64 have 1048577 experts; a replay "
+	    "holds at most 1048576") == 0);
+	cl_model_free(m);
+}
+
 /* Every expert handed on holds its own pattern. */
 struct served {
 	uint64_t	n;
@@ -604,6 +675,12 @@ budgets_become_slots(void)
 	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK && n.nbytes == 0);
 	b.unit = CL_BUDGET_BYTES;
 	assert(cl_budget_resolve(&b, &s, &n, &err) == CL_EINVAL);
+	s = (struct cl_model_sums){ .experts = 4, .bytes_known = true,
+	    .expert_bytes_max = UINT64_C(1) << 62 };
+	b = (struct cl_budget){ CL_BUDGET_EXPERTS, 3 };
+	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK);
+	b.amount = 4;
+	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_EINVAL);
 }
 
 static const struct unit units[] = {
@@ -623,6 +700,9 @@ static const struct unit units[] = {
 	    windows_and_the_end_act_where_a_pass_ends },
 	{ "demand bytes are those of the misses, by layer and in total",
 	    demand_bytes_are_those_of_the_misses },
+	{ "a counter of bytes never wraps", a_counter_of_bytes_never_wraps },
+	{ "the experts of all layers are bounded, for they take memory",
+	    experts_of_all_layers_are_bounded },
 	{ "every byte handed on is the expert's own, with any cache and threads",
 	    every_byte_handed_on_is_the_experts_own },
 	{ "a model cut short is found before and while reading",
