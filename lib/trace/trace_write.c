@@ -319,7 +319,7 @@ cl_trace_write_seq(struct cl_trace_writer *w, const char *name,
 
 	if (w->err.code != CL_OK)
 		return (stuck(w, err));
-	if (strlen(name) > UINT16_MAX || w->counts.sequences > UINT32_MAX) {
+	if (strlen(name) > UINT16_MAX || w->counts.sequences == UINT32_MAX) {
 		(void)cl_fail(&w->err, CL_EINVAL, "sequence %llu: at most %u "
 		    "sequences, with names of at most %u bytes",
 		    (unsigned long long)w->counts.sequences, UINT32_MAX,
