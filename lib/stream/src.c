@@ -67,6 +67,26 @@ fd_read(void *ctx, void *buf, size_t cap, size_t *got, struct cl_err *err)
 
 static const struct cl_src_ops fd_ops = { fd_read, free };
 
+/*
+ * Room for want bytes, and some more, so that small steps do not copy often.
+ * Records may be large: no byte is touched before input comes for it.
+ */
+static int
+grow(struct cl_src *s, size_t want, struct cl_err *err)
+{
+	size_t n = want > SIZE_MAX - want / 8 ? want : want + want / 8;
+	uint8_t *p;
+
+	if (want <= s->cap)
+		return (CL_OK);
+	if ((p = realloc(s->buf, n)) == NULL)
+		return (cl_fail(err, CL_ENOMEM, "%s: out of memory for %zu "
+		    "bytes of input", s->name, n));
+	s->buf = p;
+	s->cap = n;
+	return (CL_OK);
+}
+
 struct cl_src *
 cl_src_new(const struct cl_src_ops *ops, void *ctx, const char *name,
     struct cl_err *err)
@@ -78,7 +98,7 @@ cl_src_new(const struct cl_src_ops *ops, void *ctx, const char *name,
 		goto fail;
 	}
 	if ((s->name = cl_vec_strndup(name, strlen(name), err)) == NULL ||
-	    cl_vec_grow(&s->buf, &s->cap, SRC_BUF, 1, err) != 0)
+	    grow(s, SRC_BUF, err) != CL_OK)
 		goto free_src;
 	s->ops = ops;
 	s->ctx = ctx;
@@ -124,7 +144,7 @@ cl_src_peek(struct cl_src *s, size_t want, const uint8_t **p, size_t *n,
 		s->end -= s->pos;
 		s->pos = 0;
 	}
-	if ((status = cl_vec_grow(&s->buf, &s->cap, want, 1, err)) != CL_OK)
+	if ((status = grow(s, want, err)) != CL_OK)
 		return (status);
 	while (s->end - s->pos < want && !s->ended) {
 		status = s->ops->read(s->ctx, s->buf + s->end,

@@ -29,3 +29,21 @@ rows()
 	    .totals.misses]"'
 	[ "$output" = "[1048576,1,2]" ]
 }
+
+# HEAD of 256 MiB of zeros, as many as a record may have, in 10 KB.
+@test "the largest record that can be claimed costs no more than it has" {
+	{ printf 'CLT\x1a\1\0\0\0\1\0\0\0\0\0\0\x10\0\0\0\0'
+	    head -c 268435456 /dev/zero; } | zstd -q -19 -c >zeros.clt
+	[ "$(stat -c %s zeros.clt)" -lt 50000 ]
+	[ -n "${CL_SANITIZE:-}" ] || ulimit -v 400000
+	run --separate-stderr cl-replay --io none zeros.clt
+	status_is 2
+	stdout_is ""
+	stderr_is "cl-replay: zeros.clt: byte 8: the checksum of a record of type 1 does not match its bytes (after token 0)"
+	[ -z "${CL_SANITIZE:-}" ] || return 0
+	ulimit -v 100000
+	run --separate-stderr cl-replay --io none zeros.clt
+	status_is 2
+	[[ $stderr == "cl-replay: zeros.clt: out of memory for "*" bytes of input"* ]]
+	[ "$(wc -l <<<"$stderr")" -eq 1 ]
+}
