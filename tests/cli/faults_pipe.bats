@@ -100,3 +100,43 @@ cl-replay: no.clt: not a router trace: no zstd data"
 		done
 	done
 }
+
+@test "closed descriptors are not taken for files" {
+	cl-replay --io none "$TRACE" >want.cls
+	cl-replay --io none "$TRACE" <&- >got.cls
+	cmp want.cls got.cls
+	cl-replay --io none "$TRACE" 2>&- >got.cls
+	cmp want.cls got.cls
+	cl-replay --model "$MODEL" "$TRACE" <&- 2>&- >got.cls
+	cl-diff -q want.cls got.cls
+	for command in "cl-replay --io none" cl-report "cl-trace --info" \
+	    "cl-trace --load" "cl-diff - want.cls"; do
+		run --separate-stderr bash -c "$command <&-"
+		status_is 2
+		[[ $stderr == *"standard input: cannot read: "* ]]
+		[ "$(wc -l <<<"$stderr")" -eq 1 ]
+	done
+}
+
+@test "whichever stage is ended, those behind it say so and fail" {
+	need libllama
+	for stage in trace replay; do
+		mkfifo t s
+		cl-trace -n 1000 --ignore-eos "$MODEL" >t 2>trace.err 3>&- &
+		trace=$!
+		cl-replay --io none --window 16 <t >s 2>replay.err 3>&- &
+		replay=$!
+		tee s.cls <s 2>&1 3>&- | cl-report >report 2>report.err 3>&- &
+		report=$!
+		await test -s s.cls
+		[ $stage = trace ] && kill -TERM $trace || kill -KILL $replay
+		ended $trace
+		[ "$status" -eq $([ $stage = trace ] && echo 2 || echo 141) ]
+		ended $replay
+		[ "$status" -eq $([ $stage = trace ] && echo 2 || echo 137) ]
+		ended $report
+		[ "$status" -eq 2 ]
+		[ "$(grep -c INCOMPLETE report)" -eq 2 ]
+		rm t s s.cls
+	done
+}

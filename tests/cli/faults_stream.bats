@@ -47,3 +47,108 @@ rows()
 	[[ $stderr == "cl-replay: zeros.clt: out of memory for "*" bytes of input"* ]]
 	[ "$(wc -l <<<"$stderr")" -eq 1 ]
 }
+
+# +inf, finite, -inf, NaN, and the lower expert of equals.
+@test "scores that are no numbers choose experts as the page says" {
+	printf 'layer\texperts\tscores\n' >rows
+	while read -r scores experts; do
+		printf '0\t-\t%s\n' "$scores" >>rows
+		echo "$experts" >>want
+	done <<-'END'
+	nan,nan,nan,nan 0,1
+	-inf,-inf,-inf,-inf 0,1
+	inf,inf,inf,inf 0,1
+	0,0,0,0 0,1
+	-0,0,-0,0 0,1
+	nan,-inf,1,inf 3,2
+	nan,nan,-inf,nan 2,0
+	1,1.0000001,1,1 1,0
+	END
+	cl-trace --load --layers 1 --experts 4 --used 2 rows >odd.clt
+	cl-trace --verify odd.clt
+	cl-trace --dump odd.clt | grep -v '^[#s]' | cut -f 7 | diff -u want -
+	run pipe 'cl-replay --io none odd.clt | cl-report -f json |
+	    jq ".runs[0].totals | .hits + .misses == .accesses"'
+	[ "$output" = true ]
+}
+
+@test "frames are cut anywhere, and empty and skippable ones stand between" {
+	zstd -qdc "$ROOT/traces/novel.clt" >plain
+	for n in 5 333333; do
+		split -b "$(($(stat -c %s plain) / 3 + n))" plain part.
+		printf '\x50\x2a\x4d\x18\4\0\0\0skip' >frames.clt
+		for part in part.*; do
+			zstd -qc "$part" >>frames.clt
+			: | zstd -qc >>frames.clt
+		done
+		cl-trace --verify "$ROOT/traces/novel.clt" |
+		    sed 's/.*: trace/trace/' >want
+		cl-trace --verify frames.clt | sed 's/.*: trace/trace/' |
+		    diff -u want -
+		rm part.*
+	done
+}
+
+@test "a bit that is wrong anywhere is found" {
+	cl-trace --synthetic --tokens 2 --scores ids "$MODEL" >t.clt
+	cl-replay --io none t.clt >s.cls
+	for file in t.clt s.cls; do
+		command="cl-replay --io none"
+		[ $file = t.clt ] || command=cl-report
+		size=$(stat -c %s $file)
+		for ((at = 200; at < size; at += size / 40)); do
+			byte=$(od -An -tu1 -j $at -N 1 $file)
+			cp $file bad
+			printf "\\x$(printf %x $((byte ^ 16)))" |
+			    dd of=bad bs=1 seek=$at conv=notrunc status=none
+			run --separate-stderr bash -c "$command bad >out"
+			status_is 2
+			[ "$(wc -l <<<"$stderr")" -eq 1 ]
+		done
+	done
+}
+
+@test "a trace without a token that counts gives no figures" {
+	rows '0\t0,1\n' | sed '1s/^/phase\t/; 2,$s/^/decode+pad\t/' |
+	    cl-trace --load >pad.clt
+	rows '0\t0,1\n' '0\t2,3\n' | cl-trace --load >all.clt
+	{ cl-replay --io none pad.clt; cl-replay --io none --warmup 2 all.clt
+	    cl-replay --io none --warmup 99 all.clt; } >s.cls
+	run --separate-stderr cl-report -f json s.cls
+	status_is 0
+	[ "$(jq -c '[.runs[] | .totals.tokens, .totals.accesses,
+	    .ratios.hit_rate, .ratios.tokens_per_s, .end]' <<<"$output")" = \
+	    "[$(for _ in 1 2 3; do printf '0,0,null,null,"complete",'; done |
+	    sed 's/,$//')]" ]
+	[ "$(jq .runs[0].totals.padding <<<"$output")" = 1 ]
+	run --separate-stderr cl-report s.cls
+	status_is 0
+	[ "$(grep -c 'no data' <<<"$output")" -ge 3 ]
+	[[ $output != *nan* ]]
+}
+
+@test "names of any bytes steer no terminal and break no form" {
+	name=$'a\xff\xc2\x9b\e[2J"\\,=\xed\xa0\x80'
+	rows '0\t0,1\n' | cl-trace --load >"$name"
+	cl-replay --io none "$name" >s.cls
+	run --separate-stderr cl-report -f json s.cls
+	status_is 0
+	jq -e '.runs[0].trace | contains("\\,=")' <<<"$output"
+	cl-report -f tsv s.cls >s.tsv
+	awk -F '\t' 'NF != 6 { exit 1 }' s.tsv
+	for command in "cl-report" "cl-report -f tsv" "cl-report -f json" \
+	    "cl-diff -f tsv s.cls" "cl-diff --force -f json s.cls" \
+	    "cl-diff s.cls"; do
+		$command s.cls >out
+		run grep -c $'[\x01-\x08\x0b-\x1f\x7f]' out
+		[ "$output" -eq 0 ]
+	done
+	for command in "cl-replay --io none" cl-report "cl-trace --info" \
+	    "cl-trace --geometry" "cl-trace --load"; do
+		run --separate-stderr $command "no $name"
+		status_is 2
+		[ "$(wc -l <<<"$stderr")" -eq 1 ]
+		run grep -c $'[\x01-\x08\x0b-\x1f\x7f-\xff]' <<<"$stderr"
+		[ "$output" -eq 0 ]
+	done
+}
