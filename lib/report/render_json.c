@@ -3,6 +3,8 @@
  * integers; what has no value is null; layers and windows are a line each.
  */
 
+#include <string.h>
+
 #include "cl/err.h"
 #include "cl/run.h"
 #include "render_int.h"
@@ -18,6 +20,21 @@ begin(struct cl_render *r, struct cl_err *err)
 	return (CL_OK);
 }
 
+/* Is it a name of ours?  Readers disagree about names that stand twice. */
+static bool
+taken(const char *name)
+{
+	static const char *const ours[] = { "digest", "totals", "phases",
+	    "measured", "ratios", "layers", "windows", "machine", "end",
+	    "tokens_read", "routing_fingerprint" };
+	size_t i;
+
+	for (i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		if (strcmp(name, ours[i]) == 0)
+			return (true);
+	return (false);
+}
+
 static void
 conditions(struct cl_json *j, const struct cl_stats_conds *conds)
 {
@@ -25,6 +42,8 @@ conditions(struct cl_json *j, const struct cl_stats_conds *conds)
 	size_t i;
 
 	for (i = 0; i < conds->n; i++) {
+		if (taken(conds->cond[i].name))
+			continue;
 		cell = cl_cell_cond(&conds->cond[i]);
 		cl_cell_json(&cell, j, conds->cond[i].name);
 	}

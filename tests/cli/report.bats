@@ -97,6 +97,15 @@ golden()
 	done
 }
 
+@test "no name stands twice in JSON, whatever conditions are called" {
+	sed '1i cond totals str evil\ncond layers u64 1\ncond end str complete' \
+	    "$IN/known.in" | mkcls >twice.cls
+	cl-report -f json twice.cls >twice.json
+	stream known
+	cl-report -f json known.cls | diff -u - twice.json
+	cl-report -f tsv twice.cls | grep -q "condition	totals	evil"
+}
+
 @test "a report fits 80 columns" {
 	stream known
 	stream synthetic
