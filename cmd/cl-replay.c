@@ -366,7 +366,7 @@ take_record(struct run *r, struct cl_trace_reader *reader,
 		if (status != CL_OK)
 			break;
 		drop_run(r);
-		cl_trace_reader_want(reader, 0);
+		cl_trace_reader_want(reader, CL_TRACE_CHECK);
 		break;
 	}
 	fe_progress(cl_trace_reader_tokens(reader), 0, "tokens replayed");
@@ -435,7 +435,7 @@ replay_input(const struct options *o, struct cl_dst *out, const char *path,
 	r.path = strcmp(path, "-") == 0 ? NULL : path;
 	r.pipe = (r.path == NULL ? fstat(0, &st) : stat(path, &st)) != 0 ||
 	    !S_ISREG(st.st_mode);
-	if ((reader = cl_trace_reader_new(src, 0, &err)) == NULL)
+	if ((reader = cl_trace_reader_new(src, CL_TRACE_CHECK, &err)) == NULL)
 		fe_die(&err);
 	status = replay_reader(&r, reader);
 	drop_run(&r);

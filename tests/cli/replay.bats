@@ -125,6 +125,47 @@ totals()
 	done
 }
 
+# CRC-32C of hexadecimal bytes on stdin, as its four bytes.
+crc32c()
+{
+	local crc=$((0xffffffff)) byte bit
+
+	while read -r byte; do
+		crc=$((crc ^ 0x$byte))
+		for bit in 1 2 3 4 5 6 7 8; do
+			crc=$((crc & 1 ? crc >> 1 ^ 0x82f63b78 : crc >> 1))
+		done
+	done
+	crc=$((crc ^ 0xffffffff))
+	printf '\\x%02x' $((crc & 255)) $((crc >> 8 & 255)) \
+	    $((crc >> 16 & 255)) $((crc >> 24))
+}
+
+# The trailer is sound, and its routing fingerprint is of other choices.
+@test "a replay is of the choices that were recorded, or is trouble" {
+	cl-trace --synthetic --tokens 30 "$MODEL" | zstd -qdc >raw
+	at=$(($(stat -c %s raw) - 84))
+	bytes=$(od -An -v -tx1 -w1 -j $at raw | tr -d ' ')
+	sum=$({ sed -n 1,8p <<<"$bytes"; sed -n '13,$p' <<<"$bytes"; } |
+	    crc32c)
+	[ "$(printf "$sum" | od -An -tx1)" = \
+	    "$(od -An -tx1 -j $((at + 8)) -N 4 raw)" ]
+	last=$(tail -n 1 <<<"$bytes")
+	last=$(printf %02x $((0x$last ^ 1)))
+	sum=$({ sed -n 1,8p <<<"$bytes"; sed -n '13,$p' <<<"$bytes" |
+	    sed '$d'; echo "$last"; } | crc32c)
+	printf "$sum" | dd of=raw bs=1 seek=$((at + 8)) conv=notrunc status=none
+	printf "\\x$last" |
+	    dd of=raw bs=1 seek=$((at + 83)) conv=notrunc status=none
+	zstd -qc raw >other.clt
+	run --separate-stderr cl-replay --io none -o s.cls other.clt
+	status_is 2
+	[[ $stderr == *"routing fingerprint "*" recorded, "*" recomputed" ]]
+	run --separate-stderr cl-report -f json s.cls
+	[ "$(jq -c '.runs[0] | [.totals.tokens, .end, .routing_fingerprint]' \
+	    <<<"$output")" = '[30,"incomplete",null]' ]
+}
+
 @test "a trace cut anywhere is told, and what was whole is replayed" {
 	size=$(stat -c %s "$TRACE")
 	for cut in 0 1 3 4 100 1000 $((size / 3)) $((size / 2)) \
