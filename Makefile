@@ -71,8 +71,8 @@ $(O)/tests/%: $(O)/tests/%.o $(O)/libcl.a
 	$(LINK)
 
 # What tests/run needs in a build of its own.
-units: $(UNITS) $(GENS)
-everything: all units $(CAPTURES) $(FUZZERS)
+units: $(UNITS) $(GENS) $(CAPTURES)
+everything: all units $(FUZZERS)
 
 deps:
 	@.ci/deps
