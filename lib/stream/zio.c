@@ -1,6 +1,8 @@
 /*
  * Streaming zstd.  The decoder asks for input only when it has none left and
- * remembers whether a frame is open: input may end only between frames.
+ * remembers whether a frame is open: input may end only between frames.  It
+ * is given what it asks for, a block at a time, since a call that finds damage
+ * loses all that it decoded: so what stood before the damage is delivered.
  */
 
 #include <stdlib.h>
@@ -15,6 +17,7 @@
 
 #define SKIPPABLE	0x184d2a50u	/* and the 15 numbers after it */
 #define MAGIC_BYTES	4
+#define FRAME_START	5		/* what a decoder asks for first */
 
 struct reader {
 	struct cl_src	*lower;
@@ -22,6 +25,7 @@ struct reader {
 	bool		 open;		/* inside a frame */
 	bool		 seen;		/* at least one frame begun */
 	bool		 owing;		/* bytes given of a frame that is open */
+	size_t		 want;		/* bytes that the decoder asks for */
 };
 
 struct writer {
@@ -104,12 +108,13 @@ reader_read(void *ctx, void *buf, size_t cap, size_t *got, struct cl_err *err)
 			return (status);
 		if (!r->open && (status = between(r, p, n, err)) != CL_OK)
 			break;
-		in = (ZSTD_inBuffer){ p, n, 0 };
+		in = (ZSTD_inBuffer){ p, n < r->want ? n : r->want, 0 };
 		left = ZSTD_decompressStream(r->ctx, &out, &in);
 		if (ZSTD_isError(left))
 			return (decode_error(r, left, err));
 		cl_src_consume(r->lower, in.pos);
 		r->open = left != 0;
+		r->want = r->open ? left : FRAME_START;
 		r->owing = r->open && (r->owing || out.pos > 0);
 		if (n == 0 && out.pos == 0 && r->open)
 			return (cl_fail(err, CL_ECUT, "%s: the zstd data ends "
@@ -147,6 +152,7 @@ cl_zio_reader(struct cl_src *lower, struct cl_err *err)
 	(void)ZSTD_DCtx_setParameter(r->ctx, ZSTD_d_windowLogMax,
 	    CL_ZIO_WINDOW_LOG_MAX);
 	r->lower = lower;
+	r->want = FRAME_START;
 	if ((s = cl_src_new(&reader_ops, r, cl_src_name(lower), err)) != NULL)
 		cl_src_stack(s, lower);
 	return (s);

@@ -405,3 +405,21 @@ peak()
 	[ "${lines[0]}" -eq 100 ]
 	[ "${lines[1]}" -eq 141 ] || [ "${lines[1]}" -eq 0 ]
 }
+
+@test "what stood before damaged bytes is replayed" {
+	for at in 300000 700000 1100000; do
+		cp "$TRACE" damaged.clt
+		printf 'XXXX' | dd of=damaged.clt bs=1 seek=$at conv=notrunc \
+		    status=none
+		run --separate-stderr cl-replay --io none -o s.cls --force \
+		    damaged.clt
+		status_is 2
+		[[ $stderr == *damaged* ]]
+		after=$(sed 's/.*token \([0-9]*\).*/\1/' <<<"$stderr")
+		head -c "$at" "$TRACE" >cut.clt
+		run --separate-stderr cl-replay --io none -o s.cls --force \
+		    cut.clt
+		whole=$(sed 's/.*token \([0-9]*\).*/\1/' <<<"$stderr")
+		[ "$after" -eq "$whole" ]
+	done
+}
