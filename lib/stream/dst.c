@@ -17,6 +17,8 @@
 #include "cl/vec.h"
 
 #define DST_BUF	(64 * 1024)		/* handed down once this much waits */
+#define TEMP_TRIES	100		/* names tried for a temporary file */
+#define TEMP_SUFFIX_MAX	48		/* ".", a process, "-", a try, ".tmp" */
 
 struct cl_dst {
 	const struct cl_dst_ops *ops;
@@ -172,19 +174,33 @@ cl_dst_fd(int fd, const char *name, struct cl_err *err)
 	return (f == NULL ? NULL : cl_dst_new(&fd_ops, f, err));
 }
 
-/* mkstemp() makes files nobody else may read; give ours what umask allows. */
+/*
+ * A new file beside the one it will become.  Not mkstemp(): that makes files
+ * nobody else may read, and what umask allows cannot be asked without setting
+ * it for the whole process.
+ */
 static int
 open_temp(struct fd *f, struct cl_err *err)
 {
-	mode_t mask;
+	size_t cap = strlen(f->name) + TEMP_SUFFIX_MAX;
+	unsigned i;
 
-	if ((f->fd = mkstemp(f->temp)) == -1)
-		return (cl_fail_errno(err, "%s: cannot make a file beside it",
-		    f->name));
-	mask = umask(0);
-	(void)umask(mask);
-	(void)fchmod(f->fd, 0666 & ~mask);
-	return (CL_OK);
+	if ((f->temp = malloc(cap)) == NULL)
+		return (cl_fail_nomem(err, "a file name"));
+	for (i = 0; i < TEMP_TRIES; i++) {
+		(void)snprintf(f->temp, cap, "%s.%ld-%u.tmp", f->name,
+		    (long)getpid(), i);
+		f->fd = open(f->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+		    0666);
+		if (f->fd != -1)
+			return (CL_OK);
+		if (errno != EEXIST)
+			break;
+	}
+	(void)cl_fail_errno(err, "%s: cannot make a file beside it", f->name);
+	free(f->temp);
+	f->temp = NULL;
+	return (CL_EIO);
 }
 
 /* What is there and is no regular file, opened to be written to. */
@@ -206,10 +222,8 @@ open_special(const char *path, struct cl_err *err)
 struct cl_dst *
 cl_dst_file(const char *path, bool replace, struct cl_err *err)
 {
-	static const char suffix[] = ".XXXXXX";
 	struct stat st;
 	struct fd *f;
-	size_t n = strlen(path);
 
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return (open_special(path, err));
@@ -221,22 +235,11 @@ cl_dst_file(const char *path, bool replace, struct cl_err *err)
 	if ((f = fd_new(-1, path, err)) == NULL)
 		return (NULL);
 	f->replace = replace;
-	if ((f->temp = malloc(n + sizeof(suffix))) == NULL) {
-		cl_fail_nomem(err, "a file name");
-		goto free_fd;
-	}
-	memcpy(f->temp, path, n);
-	memcpy(f->temp + n, suffix, sizeof(suffix));
 	if (open_temp(f, err) != CL_OK) {
-		free(f->temp);
-		f->temp = NULL;
-		goto free_fd;
+		file_free(f);
+		return (NULL);
 	}
 	return (cl_dst_new(&file_ops, f, err));
-
-free_fd:
-	file_free(f);
-	return (NULL);
 }
 
 const char *
