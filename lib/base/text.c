@@ -157,13 +157,13 @@ int
 cl_text_budget(const char *s, struct cl_budget *b, struct cl_err *err)
 {
 	uint64_t whole, part;
-	const char *p = decimal(s, &whole, &part);
+	const char *p = decimal(s, &whole, &part), *point = strchr(s, '.');
 
 	if (p != NULL && strcmp(p, "%") == 0) {
+		if (point != NULL && p - point > 3)
+			return (refuse(err, s, "more than two decimals"));
 		if (whole > 100 || (whole == 100 && part != 0))
 			return (refuse(err, s, "more than 100%"));
-		if (part % 10000000 != 0)
-			return (refuse(err, s, "more than two decimals"));
 		b->unit = CL_BUDGET_PERCENT;
 		b->amount = whole * 100 + part / 10000000;
 		return (CL_OK);

@@ -137,6 +137,8 @@ budgets_have_three_units(void)
 	memset(&err, 0, sizeof(err));
 	assert(cl_text_budget("1.234%", &b, &err) == CL_EINVAL);
 	memset(&err, 0, sizeof(err));
+	assert(cl_text_budget("1.0000000001%", &b, &err) == CL_EINVAL);
+	memset(&err, 0, sizeof(err));
 	assert(cl_text_budget("64", &b, &err) == CL_OK);
 	assert(b.unit == CL_BUDGET_BYTES && b.amount == 64);
 }
