@@ -63,6 +63,8 @@ cl_hash_add(struct cl_hash *h, const void *data, size_t n)
 	const uint8_t *p = data;
 	size_t have = h->nbytes % sizeof(h->tail), take;
 
+	if (n == 0)
+		return;
 	h->nbytes += n;
 	if (have > 0) {
 		take = sizeof(h->tail) - have;
