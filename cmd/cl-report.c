@@ -134,8 +134,10 @@ main(int argc, char **argv)
 	out = fe_output(NULL, false, false);
 	if ((render = cl_render_new(o.form, out, &o.render, &err)) == NULL)
 		fe_die(&err);
-	if (optind == argc)
+	if (optind == argc) {
+		fe_outlive_interrupt();
 		status = report(render, "-");
+	}
 	for (i = optind; i < argc; i++)
 		if (report(render, argv[i]) != FE_DONE)
 			status = FE_TROUBLE;

@@ -325,6 +325,13 @@ fe_stop(void)
 	return (&stopped);
 }
 
+void
+fe_outlive_interrupt(void)
+{
+
+	(void)signal(SIGINT, SIG_IGN);
+}
+
 bool
 fe_colour(void)
 {

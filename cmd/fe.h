@@ -89,6 +89,13 @@ int	fe_abandon(struct cl_dst *);
 /* True once SIGINT, SIGTERM or SIGHUP arrived, which end us no longer. */
 const atomic_bool	*fe_stop(void);
 
+/*
+ * An interrupt at the keyboard reaches a whole pipeline.  Whoever stands at
+ * its end calls this to outlive it, and to say what the others, which stop,
+ * still have to tell.
+ */
+void	fe_outlive_interrupt(void);
+
 /* May stdout be coloured?  A terminal, without NO_COLOR. */
 bool	fe_colour(void);
 

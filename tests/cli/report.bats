@@ -323,3 +323,21 @@ $usage"
 		    "$ROOT/man/cl-stats.5" || { echo "$name"; false; }
 	done
 }
+
+@test "an interrupt at the keyboard still ends in a report" {
+	cl-replay --io none "$ROOT/traces/novel.clt" >s.cls
+	mkfifo fifo
+	# A job in the background is started with SIGINT ignored: undo that.
+	env --default-signal=INT cl-report <fifo >report 2>err &
+	pid=$!
+	exec 7>fifo
+	head -c 500 s.cls >&7
+	sleep 0.5
+	kill -INT $pid
+	tail -c +501 s.cls >&7
+	exec 7>&-
+	status=0
+	wait $pid || status=$?
+	[ "$status" -eq 0 ]
+	grep -q '^complete' report
+}
