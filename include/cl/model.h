@@ -32,12 +32,21 @@ enum cl_slab_kind {			/* numbered as in cl-trace(5) */
 };
 
 struct cl_shard {
-	char		*path;		/* as it was given */
+	char		*path;		/* as it, or its sibling, was given */
 	uint64_t	 nbytes;
 	uint64_t	 head_hash;	/* XXH64 of all before the tensor data */
 };
 
-/* One tensor's part of every expert of a layer: expert e is at off + e x stride. */
+struct cl_place {
+	uint32_t	 shard;
+	uint64_t	 off;
+};
+
+/*
+ * One part of every expert of a layer.  In one tensor for all, expert e is at
+ * off + e x stride; where each has a tensor of its own, at places[e], and the
+ * other three are 0.  cl_model_place() knows both.
+ */
 struct cl_slab {
 	enum cl_slab_kind kind;
 	uint32_t	 type;		/* ggml's number, for people */
@@ -45,6 +54,7 @@ struct cl_slab {
 	uint64_t	 off;		/* of expert 0 */
 	uint64_t	 stride;
 	uint64_t	 nbytes;	/* of one expert, > 0 */
+	struct cl_place	*places;	/* of each expert, or NULL */
 };
 
 /* A tensor that every token needs. */
@@ -94,8 +104,10 @@ struct cl_model_sums {
 struct cl_model	*cl_model_new(uint32_t nlayers, struct cl_err *);
 
 /*
- * The model in the GGUF file at path.  Reads its metadata and router weights
- * (for the fingerprint: see cl-trace(5), MODEL FINGERPRINT); no expert bytes.
+ * The model in the GGUF file at path, or of all the shards that the file is
+ * one of: they are looked for under its name as given, links unresolved.
+ * Reads metadata and router weights (for the fingerprint: see cl-trace(5),
+ * MODEL FINGERPRINT); no expert bytes.
  */
 struct cl_model	*cl_model_open(const char *path, struct cl_err *);
 
@@ -105,6 +117,9 @@ struct cl_model	*cl_model_open(const char *path, struct cl_err *);
  * Models from a file or a trace have passed it.
  */
 int	cl_model_check(const struct cl_model *, struct cl_err *);
+
+/* Where the slab's part of an expert lies. */
+struct cl_place	cl_model_place(const struct cl_slab *, uint32_t expert);
 
 void	cl_model_sums(const struct cl_model *, struct cl_model_sums *);
 

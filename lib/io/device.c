@@ -148,13 +148,15 @@ cl_device_read(struct cl_device *d, struct cl_io_job *job, uint32_t layer,
 {
 	const struct cl_layer *l = &d->model->layers[layer];
 	const struct cl_slab *slab;
+	struct cl_place at;
 	uint32_t i;
 
 	job->nparts = l->nslabs;
 	for (i = 0; i < l->nslabs; i++) {
 		slab = &l->slabs[i];
-		job->part[i].file = slab->shard;
-		job->part[i].off = slab->off + expert * slab->stride;
+		at = cl_model_place(slab, expert);
+		job->part[i].file = at.shard;
+		job->part[i].off = at.off;
 		job->part[i].nbytes = (size_t)slab->nbytes;
 		job->part[i].buf = buf;
 		buf += slab->nbytes;

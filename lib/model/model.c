@@ -51,6 +51,33 @@ inside(const struct cl_model *m, uint32_t shard, uint64_t off, uint64_t nbytes)
 }
 
 static int
+outside(const struct cl_model *m, const char *name, uint32_t expert,
+    const struct cl_place *p, uint64_t nbytes, struct cl_err *err)
+{
+
+	return (cl_fail(err, CL_EFORMAT, "%s: expert %u, %" PRIu64 " bytes at "
+	    "byte %" PRIu64 ", does not lie inside shard %u of %u", name,
+	    expert, nbytes, p->off, p->shard, m->nshards));
+}
+
+/* A slab of experts that have a place each. */
+static int
+check_places(const struct cl_model *m, const struct cl_layer *l,
+    const struct cl_slab *s, const char *name, struct cl_err *err)
+{
+	const struct cl_place *p = s->places;
+	uint32_t i;
+
+	if (s->shard != 0 || s->off != 0 || s->stride != 0)
+		return (cl_fail(err, CL_EFORMAT, "%s: a place for each expert, "
+		    "and one for all", name));
+	for (i = 0; i < l->nexperts; i++)
+		if (!inside(m, p[i].shard, p[i].off, s->nbytes))
+			return (outside(m, name, i, &p[i], s->nbytes, err));
+	return (CL_OK);
+}
+
+static int
 check_slab(const struct cl_model *m, const struct cl_layer *l,
     const struct cl_slab *s, struct cl_err *err)
 {
@@ -63,6 +90,8 @@ check_slab(const struct cl_model *m, const struct cl_layer *l,
 	if (s->nbytes == 0)
 		return (cl_fail(err, CL_EFORMAT, "%s: experts of no bytes",
 		    name));
+	if (s->places != NULL)
+		return (check_places(m, l, s, name, err));
 	if (l->nexperts > 1 && s->stride < s->nbytes)
 		return (cl_fail(err, CL_EFORMAT, "%s: experts of %" PRIu64
 		    " bytes, only %" PRIu64 " apart", name, s->nbytes,
@@ -180,6 +209,15 @@ cl_model_check(const struct cl_model *m, struct cl_err *err)
 	return (CL_OK);
 }
 
+struct cl_place
+cl_model_place(const struct cl_slab *s, uint32_t expert)
+{
+
+	if (s->places != NULL)
+		return (s->places[expert]);
+	return ((struct cl_place){ s->shard, s->off + expert * s->stride });
+}
+
 static uint64_t
 dense_sum(const struct cl_dense *d, uint32_t n)
 {
@@ -219,14 +257,18 @@ cl_model_sums(const struct cl_model *m, struct cl_model_sums *s)
 void
 cl_model_free(struct cl_model *m)
 {
-	uint32_t i;
+	struct cl_layer *l;
+	uint32_t i, j;
 
 	if (m == NULL)
 		return;
 	for (i = 0; i < m->nlayers; i++) {
-		free(m->layers[i].slabs);
-		free(m->layers[i].dense);
-		cl_rule_free(&m->layers[i].rule);
+		l = &m->layers[i];
+		for (j = 0; j < l->nslabs; j++)
+			free(l->slabs[j].places);
+		free(l->slabs);
+		free(l->dense);
+		cl_rule_free(&l->rule);
 	}
 	for (i = 0; i < m->nshards; i++)
 		free(m->shards[i].path);

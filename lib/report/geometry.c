@@ -201,10 +201,21 @@ put_layers(struct cl_dst *d, const struct cl_model *m)
 }
 
 static void
+put_slab(struct cl_dst *d, uint32_t layer, const struct cl_slab *s)
+{
+	struct cl_place first = cl_model_place(s, 0);
+	char type[32], stride[24] = "one each";
+
+	if (s->places == NULL)
+		(void)snprintf(stride, sizeof(stride), "%" PRIu64, s->stride);
+	cl_dst_printf(d, "%-10u%-8s  %-8s%8u%18" PRIu64 "%14s%14" PRIu64 "\n",
+	    layer, cl_model_slab_name(s->kind), type_name(type, s->type),
+	    first.shard, first.off, stride, s->nbytes);
+}
+
+static void
 put_slabs(struct cl_dst *d, const struct cl_model *m)
 {
-	const struct cl_slab *s;
-	char buf[32];
 	uint32_t i, j;
 
 	if (m->nshards == 0)
@@ -212,14 +223,8 @@ put_slabs(struct cl_dst *d, const struct cl_model *m)
 	cl_dst_printf(d, "\n%-10s%-8s  %-8s%8s%18s%14s%14s\n", "layer", "slab",
 	    "type", "shard", "offset", "stride", "bytes");
 	for (i = 0; i < m->nlayers; i++)
-		for (j = 0; j < m->layers[i].nslabs; j++) {
-			s = &m->layers[i].slabs[j];
-			cl_dst_printf(d, "%-10u%-8s  %-8s%8u%18" PRIu64 "%14"
-			    PRIu64 "%14" PRIu64 "\n", i,
-			    cl_model_slab_name(s->kind),
-			    type_name(buf, s->type), s->shard, s->off,
-			    s->stride, s->nbytes);
-		}
+		for (j = 0; j < m->layers[i].nslabs; j++)
+			put_slab(d, i, &m->layers[i].slabs[j]);
 }
 
 /* A rule in words; rules that read alike share a line. */
@@ -340,16 +345,39 @@ json_rule(struct cl_json *j, const struct cl_rule *r)
 }
 
 static void
-json_slab(struct cl_json *j, const struct cl_slab *s)
+json_places(struct cl_json *j, const struct cl_place *p, uint32_t n)
+{
+	uint32_t i;
+
+	cl_json_array(j, "places");
+	for (i = 0; i < n; i++) {
+		cl_json_object_row(j, NULL);
+		cl_json_u64(j, "shard", p[i].shard);
+		cl_json_u64(j, "offset", p[i].off);
+		cl_json_end(j);
+	}
+	cl_json_end(j);
+}
+
+/* Of experts with a place each, there are places in place of a stride. */
+static void
+json_slab(struct cl_json *j, const struct cl_slab *s, uint32_t nexperts)
 {
 	char buf[32];
 
-	cl_json_object_row(j, NULL);
+	if (s->places != NULL)
+		cl_json_object(j, NULL);
+	else
+		cl_json_object_row(j, NULL);
 	cl_json_str(j, "kind", cl_model_slab_name(s->kind));
 	cl_json_str(j, "type", type_name(buf, s->type));
-	cl_json_u64(j, "shard", s->shard);
-	cl_json_u64(j, "offset", s->off);
-	cl_json_u64(j, "stride", s->stride);
+	if (s->places != NULL) {
+		json_places(j, s->places, nexperts);
+	} else {
+		cl_json_u64(j, "shard", s->shard);
+		cl_json_u64(j, "offset", s->off);
+		cl_json_u64(j, "stride", s->stride);
+	}
 	cl_json_u64(j, "bytes", s->nbytes);
 	cl_json_end(j);
 }
@@ -373,7 +401,7 @@ json_layer(struct cl_json *j, const struct cl_model *m, uint32_t i)
 	cl_json_u64(j, "dense_bytes", layer_dense(l));
 	cl_json_array(j, "slabs");
 	for (s = 0; s < l->nslabs; s++)
-		json_slab(j, &l->slabs[s]);
+		json_slab(j, &l->slabs[s], l->nexperts);
 	cl_json_end(j);
 	if (l->nexperts > 0)
 		json_rule(j, &l->rule);

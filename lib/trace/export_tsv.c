@@ -170,10 +170,30 @@ put_rule(struct export *x, uint32_t layer, const struct cl_rule *r,
 }
 
 static int
+put_slab(struct export *x, uint32_t layer, const struct cl_layer *l,
+    const struct cl_slab *s, struct cl_err *err)
+{
+	uint32_t i, n = s->places != NULL ? l->nexperts : 1;
+
+	add(x, "# slab\t%u\t%s\t%u\t", layer, cl_model_slab_name(s->kind),
+	    s->type);
+	for (i = 0; i < n; i++)
+		add(x, "%s%u", i > 0 ? "," : "", cl_model_place(s, i).shard);
+	cl_buf_u8(&x->line, '\t');
+	for (i = 0; i < n; i++)
+		add(x, "%s%" PRIu64, i > 0 ? "," : "",
+		    cl_model_place(s, i).off);
+	if (s->places != NULL)
+		add(x, "\t-\t%" PRIu64, s->nbytes);
+	else
+		add(x, "\t%" PRIu64 "\t%" PRIu64, s->stride, s->nbytes);
+	return (end_line(x, err));
+}
+
+static int
 put_layer(struct export *x, uint32_t layer, const struct cl_layer *l,
     struct cl_err *err)
 {
-	const struct cl_slab *s;
 	char number[16];
 	uint32_t i;
 	int status;
@@ -181,13 +201,8 @@ put_layer(struct export *x, uint32_t layer, const struct cl_layer *l,
 	add(x, "# layer\t%u\t%u\t%u\t%" PRIu64 "\t%s", layer, l->nexperts,
 	    l->k, l->expert_bytes, l->extra ? "extra" : "-");
 	status = end_line(x, err);
-	for (i = 0; status == CL_OK && i < l->nslabs; i++) {
-		s = &l->slabs[i];
-		add(x, "# slab\t%u\t%s\t%u\t%u\t%" PRIu64 "\t%" PRIu64 "\t%"
-		    PRIu64, layer, cl_model_slab_name(s->kind), s->type,
-		    s->shard, s->off, s->stride, s->nbytes);
-		status = end_line(x, err);
-	}
+	for (i = 0; status == CL_OK && i < l->nslabs; i++)
+		status = put_slab(x, layer, l, &l->slabs[i], err);
 	(void)snprintf(number, sizeof(number), "%u", layer);
 	if (status == CL_OK)
 		status = put_dense(x, number, l->dense, l->ndense, err);

@@ -327,6 +327,34 @@ get_layer(const struct tsv_lines *l, struct tsv_head *h,
 	return (CL_OK);
 }
 
+/* Shards and offsets of all experts, where there is no stride. */
+static int
+get_places(const struct tsv_lines *l, const struct tsv_field *f,
+    struct cl_slab *s, uint32_t n, struct cl_err *err)
+{
+	struct tsv_field shards = f[4], offs = f[5], item;
+	uint32_t i;
+	int status;
+
+	if (n == 0 || cl_import_count(&shards) != n ||
+	    cl_import_count(&offs) != n)
+		return (cl_import_fail(l, err, "a slab without a stride has a "
+		    "shard and an offset of each of the %u experts", n));
+	if ((s->places = calloc(n, sizeof(*s->places))) == NULL)
+		return (cl_fail_nomem(err, "the places of experts"));
+	for (i = 0; i < n; i++) {
+		(void)cl_import_item(&shards, &item);
+		status = get_u32(l, &item, &s->places[i].shard, err);
+		if (status != CL_OK)
+			return (status);
+		(void)cl_import_item(&offs, &item);
+		status = get_u64(l, &item, &s->places[i].off, err);
+		if (status != CL_OK)
+			return (status);
+	}
+	return (CL_OK);
+}
+
 static int
 get_slab(const struct tsv_lines *l, struct tsv_head *h,
     const struct tsv_field *f, struct cl_err *err)
@@ -346,15 +374,19 @@ get_slab(const struct tsv_lines *l, struct tsv_head *h,
 		return (cl_fail_nomem(err, "a model's slabs"));
 	layer->slabs = s;
 	s += layer->nslabs++;
+	memset(s, 0, sizeof(*s));
 	memcpy(kind, f[2].p, f[2].n < sizeof(kind) ? f[2].n : 0);
 	if ((s->kind = cl_model_slab_by_name(kind)) == 0)
 		return (bad_field(l, &f[2], "a kind of slab", err));
 	if ((status = get_u32(l, &f[3], &s->type, err)) != CL_OK ||
-	    (status = get_u32(l, &f[4], &s->shard, err)) != CL_OK ||
-	    (status = get_u64(l, &f[5], &s->off, err)) != CL_OK ||
-	    (status = get_u64(l, &f[6], &s->stride, err)) != CL_OK)
+	    (status = get_u64(l, &f[7], &s->nbytes, err)) != CL_OK)
 		return (status);
-	return (get_u64(l, &f[7], &s->nbytes, err));
+	if (cl_import_is(&f[6], "-"))
+		return (get_places(l, f, s, layer->nexperts, err));
+	if ((status = get_u32(l, &f[4], &s->shard, err)) != CL_OK ||
+	    (status = get_u64(l, &f[5], &s->off, err)) != CL_OK)
+		return (status);
+	return (get_u64(l, &f[6], &s->stride, err));
 }
 
 /* "gate,norm" as bits; the names are those that cl_rule_assumed_text has. */

@@ -59,6 +59,9 @@ bool	cl_import_floats(const struct tsv_field *, float *v, uint32_t max,
 bool	cl_import_ids(const struct tsv_field *, uint16_t *v, uint32_t max,
 	    uint32_t *n);
 
+/* Take the next item between commas off rest; false behind the last. */
+bool	cl_import_item(struct tsv_field *rest, struct tsv_field *item);
+
 /* How many items between commas. */
 uint32_t	cl_import_count(const struct tsv_field *);
 

@@ -163,9 +163,8 @@ cl_import_count(const struct tsv_field *f)
 	return (n);
 }
 
-/* The next item of a list; false behind the last. */
-static bool
-next_item(struct tsv_field *rest, struct tsv_field *item)
+bool
+cl_import_item(struct tsv_field *rest, struct tsv_field *item)
 {
 	const char *comma;
 
@@ -185,7 +184,7 @@ cl_import_floats(const struct tsv_field *f, float *v, uint32_t max,
 {
 	struct tsv_field rest = *f, item;
 
-	for (*n = 0; next_item(&rest, &item); (*n)++)
+	for (*n = 0; cl_import_item(&rest, &item); (*n)++)
 		if (*n == max || !get_float(item.p, item.n, &v[*n]))
 			return (false);
 	return (true);
@@ -198,7 +197,7 @@ cl_import_ids(const struct tsv_field *f, uint16_t *v, uint32_t max,
 	struct tsv_field rest = *f, item;
 	uint64_t id;
 
-	for (*n = 0; next_item(&rest, &item); (*n)++) {
+	for (*n = 0; cl_import_item(&rest, &item); (*n)++) {
 		if (*n == max || !cl_import_u64(&item, UINT16_MAX, &id))
 			return (false);
 		v[*n] = (uint16_t)id;

@@ -40,6 +40,11 @@ enum {					/* flags of LAYER and of its rule */
 	TRACE_RULE_FLAGS = 15
 };
 
+enum {					/* layouts of a slab */
+	TRACE_SLAB_STRIDED = 0,
+	TRACE_SLAB_PLACES = 1
+};
+
 enum {					/* flags of a token */
 	TRACE_TOKEN_DECODE = 1,
 	TRACE_TOKEN_PADDING = 2,
@@ -47,7 +52,8 @@ enum {					/* flags of a token */
 	TRACE_TOKEN_FLAGS = 7
 };
 
-#define TRACE_SLAB_BYTES	36	/* of one slab in a LAYER record */
+#define TRACE_SLAB_BYTES	36	/* of a slab in a LAYER record */
+#define TRACE_PLACE_BYTES	12	/* of an expert's place behind it */
 #define TRACE_DENSE_BYTES	20	/* of one dense tensor */
 #define TRACE_ID8_MAX		256	/* experts whose ids are stored as u8 */
 

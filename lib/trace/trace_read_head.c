@@ -220,11 +220,55 @@ cl_trace_get_head(const struct cl_rec *rec, struct cl_err *err)
 }
 
 static int
+get_places(struct cl_cur *c, struct cl_slab *s, uint32_t n,
+    struct cl_err *err)
+{
+	uint32_t i;
+	int status;
+
+	status = check_count(c, "places of experts", n, TRACE_PLACE_BYTES,
+	    CL_RULE_EXPERTS_MAX, err);
+	if (status != CL_OK || n == 0)
+		return (status);
+	if ((s->places = calloc(n, sizeof(*s->places))) == NULL)
+		return (cl_fail_nomem(err, "the places of experts"));
+	for (i = 0; i < n; i++) {
+		s->places[i].shard = cl_cur_u32(c);
+		s->places[i].off = cl_cur_u64(c);
+	}
+	return (CL_OK);
+}
+
+static int
+get_slab(struct cl_cur *c, struct cl_slab *s, uint32_t nexperts,
+    struct cl_err *err)
+{
+	uint8_t layout;
+	uint16_t zero;
+
+	s->kind = (enum cl_slab_kind)cl_cur_u8(c);
+	layout = cl_cur_u8(c);
+	zero = cl_cur_u16(c);
+	s->type = cl_cur_u32(c);
+	s->shard = cl_cur_u32(c);
+	s->off = cl_cur_u64(c);
+	s->stride = cl_cur_u64(c);
+	s->nbytes = cl_cur_u64(c);
+	if (!cl_cur_ok(c))
+		return (cut_record(err));
+	if (zero != 0)
+		return (cl_fail(err, CL_EFORMAT, "reserved bits are set"));
+	if (layout > TRACE_SLAB_PLACES)
+		return (cl_fail(err, CL_EFORMAT, "a slab of unknown layout "
+		    "%u", layout));
+	return (layout == TRACE_SLAB_STRIDED ? CL_OK :
+	    get_places(c, s, nexperts, err));
+}
+
+static int
 get_slabs(struct cl_cur *c, struct cl_layer *l, uint32_t n,
     struct cl_err *err)
 {
-	struct cl_slab *s;
-	uint32_t zero = 0;
 	int status;
 
 	status = check_count(c, "slabs", n, TRACE_SLAB_BYTES,
@@ -233,19 +277,9 @@ get_slabs(struct cl_cur *c, struct cl_layer *l, uint32_t n,
 		return (status);
 	if ((l->slabs = calloc(n, sizeof(*l->slabs))) == NULL)
 		return (cl_fail_nomem(err, "a model's slabs"));
-	for (; l->nslabs < n; l->nslabs++) {
-		s = &l->slabs[l->nslabs];
-		s->kind = (enum cl_slab_kind)cl_cur_u8(c);
-		zero |= cl_cur_u8(c);
-		zero |= cl_cur_u16(c);
-		s->type = cl_cur_u32(c);
-		s->shard = cl_cur_u32(c);
-		s->off = cl_cur_u64(c);
-		s->stride = cl_cur_u64(c);
-		s->nbytes = cl_cur_u64(c);
-	}
-	return (zero == 0 ? CL_OK : cl_fail(err, CL_ENOTSUP, "experts in "
-	    "another layout than one tensor"));
+	while (status == CL_OK && l->nslabs < n)
+		status = get_slab(c, &l->slabs[l->nslabs++], l->nexperts, err);
+	return (status);
 }
 
 static int

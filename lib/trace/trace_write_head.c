@@ -130,6 +130,26 @@ put_rule(struct cl_buf *b, const struct cl_rule *r)
 		cl_buf_f32(b, r->sel_bias[i]);
 }
 
+static void
+put_slab(struct cl_buf *b, const struct cl_slab *s, uint32_t nexperts)
+{
+	uint32_t i;
+
+	cl_buf_u8(b, (uint8_t)s->kind);
+	cl_buf_u8(b, s->places != NULL ? TRACE_SLAB_PLACES :
+	    TRACE_SLAB_STRIDED);
+	cl_buf_u16(b, 0);
+	cl_buf_u32(b, s->type);
+	cl_buf_u32(b, s->shard);
+	cl_buf_u64(b, s->off);
+	cl_buf_u64(b, s->stride);
+	cl_buf_u64(b, s->nbytes);
+	for (i = 0; s->places != NULL && i < nexperts; i++) {
+		cl_buf_u32(b, s->places[i].shard);
+		cl_buf_u64(b, s->places[i].off);
+	}
+}
+
 void
 cl_trace_put_layer(struct cl_buf *b, const struct cl_model *m, uint32_t layer)
 {
@@ -144,16 +164,8 @@ cl_trace_put_layer(struct cl_buf *b, const struct cl_model *m, uint32_t layer)
 	cl_buf_u16(b, 0);
 	cl_buf_u64(b, l->expert_bytes);
 	cl_buf_u32(b, l->ndense);
-	for (i = 0; i < l->nslabs; i++) {
-		cl_buf_u8(b, (uint8_t)l->slabs[i].kind);
-		cl_buf_u8(b, 0);
-		cl_buf_u16(b, 0);
-		cl_buf_u32(b, l->slabs[i].type);
-		cl_buf_u32(b, l->slabs[i].shard);
-		cl_buf_u64(b, l->slabs[i].off);
-		cl_buf_u64(b, l->slabs[i].stride);
-		cl_buf_u64(b, l->slabs[i].nbytes);
-	}
+	for (i = 0; i < l->nslabs; i++)
+		put_slab(b, &l->slabs[i], l->nexperts);
 	put_dense(b, l->dense, l->ndense);
 	if (l->nexperts > 0)
 		put_rule(b, &l->rule);

@@ -66,6 +66,20 @@ set_slab(struct cl_layer *l, uint64_t off, uint64_t nbytes, uint32_t type)
 	l->expert_bytes = nbytes;
 }
 
+/* A tensor for each expert instead, in another shard. */
+static void
+set_places(struct cl_layer *l)
+{
+	struct cl_slab *s = l->slabs;
+	uint32_t i;
+
+	s->places = calloc(l->nexperts, sizeof(*s->places));
+	assert(s->places != NULL);
+	for (i = 0; i < l->nexperts; i++)
+		s->places[i] = (struct cl_place){ 0, 30300 - i * 100 };
+	s->off = s->stride = 0;
+}
+
 /* dense, MoE of two sizes that alternate, extra */
 static struct cl_model *
 sample(void)
@@ -92,6 +106,7 @@ sample(void)
 		    i == 2 ? 200 : 8);
 		m->layers[i].rule.assumed = i == 2 ? CL_RULE_NORM : 0;
 	}
+	set_places(&m->layers[3]);
 	m->layers[4].extra = true;
 	return (m);
 }
@@ -132,8 +147,8 @@ text_folds_what_is_alike(void)
 	    " 100           100\n"
 	    "2         up        type 200       0             20000          "
 	    "1024          1024\n"
-	    "3         up        q8_0           0             30000          "
-	    " 100           100\n"
+	    "3         up        q8_0           0             30300      one "
+	    "each           100\n"
 	    "4         up        q8_0           0             40000          "
 	    "1024          1024\n"
 	    "\n"

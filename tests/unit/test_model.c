@@ -940,7 +940,7 @@ by_hand(void)
 	l->nexperts = 4;
 	l->k = 2;
 	cl_rule_init(&l->rule, 4, 2);
-	l->slabs = calloc(2, sizeof(*l->slabs));
+	l->slabs = calloc(CL_MODEL_SLABS_MAX + 1, sizeof(*l->slabs));
 	l->nslabs = 1;
 	l->slabs[0] = (struct cl_slab){ .kind = CL_SLAB_UP, .off = 600,
 	    .stride = 100, .nbytes = 100 };
@@ -1028,6 +1028,36 @@ a_check_holds_every_bound(void)
 	assert(check(m) == CL_EFORMAT);
 }
 
+static struct cl_model *
+with_places(struct cl_place last)
+{
+	struct cl_model *m = by_hand();
+	struct cl_slab *s = m->layers[1].slabs;
+
+	s->off = s->stride = 0;
+	s->places = calloc(4, sizeof(*s->places));
+	assert(s->places != NULL);
+	s->places[3] = last;
+	return (m);
+}
+
+static void
+a_check_looks_at_every_place(void)
+{
+	struct cl_model *m;
+
+	assert(check(with_places((struct cl_place){ 0, 900 })) == CL_OK);
+	assert(check(with_places((struct cl_place){ 0, 901 })) == CL_EFORMAT);
+	assert(strstr(err.msg, "layer 1: up: expert 3, 100 bytes at byte 901, "
+	    "does not lie inside shard 0 of 1") != NULL);
+	assert(check(with_places((struct cl_place){ 1, 0 })) == CL_EFORMAT);
+	assert(check(with_places((struct cl_place){ 0, UINT64_MAX })) ==
+	    CL_EFORMAT);
+	m = with_places((struct cl_place){ 0, 900 });
+	m->layers[1].slabs[0].stride = 100;
+	assert(check(m) == CL_EFORMAT);
+}
+
 static void
 slab_kinds_have_names(void)
 {
@@ -1081,6 +1111,8 @@ static const struct unit units[] = {
 	{ "routing is part of the fingerprint",
 	    routing_is_part_of_the_fingerprint },
 	{ "a check holds every bound", a_check_holds_every_bound },
+	{ "a check looks at every place of an expert",
+	    a_check_looks_at_every_place },
 	{ "slab kinds have names", slab_kinds_have_names },
 };
 

@@ -49,8 +49,9 @@ make_model(char *path)
 		l->slabs = calloc(l->nslabs, sizeof(*l->slabs));
 		assert(l->slabs != NULL);
 		for (kind = 1; kind <= l->nslabs; kind++) {
-			l->slabs[kind - 1] = (struct cl_slab){ kind, 0, 0, off,
-			    SLAB_BYTES, SLAB_BYTES };
+			l->slabs[kind - 1] = (struct cl_slab){
+			    .kind = kind, .off = off, .stride = SLAB_BYTES,
+			    .nbytes = SLAB_BYTES };
 			l->expert_bytes += SLAB_BYTES;
 			for (e = 0; e < l->nexperts; e++) {
 				pattern_fill(slab, SLAB_BYTES, moe_layer[i], e,

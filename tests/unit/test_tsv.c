@@ -135,8 +135,7 @@ same_head(const struct cl_trace_head *a, const struct cl_trace_head *b)
 		    &b->model->layers[i].rule));
 		assert(a->model->layers[i].rule.assumed ==
 		    b->model->layers[i].rule.assumed);
-		assert(a->model->layers[i].nslabs ==
-		    b->model->layers[i].nslabs);
+		same_slabs(&a->model->layers[i], &b->model->layers[i]);
 	}
 }
 
@@ -443,6 +442,14 @@ bad_heads_are_refused(void)
 		{ "# slab\t1\tgate", "# slab\t1\tgoat", "\"goat\" is not a "
 		    "kind" },
 		{ "# slab\t1", "# slab\t4", "the layer of the last" },
+		{ "\t30000,", "\t", "a slab without a stride has a shard "
+		    "and an offset of each of the 5 experts" },
+		{ "\t0,0,0,0,0\t", "\t0,0,0,0\t", "of each of the 5" },
+		{ "\t0,0,0,0,0\t", "\t0,0,x,0,0\t", "\"x\" is not" },
+		{ "\t0,0,0,0,0\t", "\t0,0,0,1,0\t", "up: expert 3, 50 "
+		    "bytes at byte 27000, does not lie inside shard 1 of 1" },
+		{ ",29000,", ",,", "\"\" is not a whole number" },
+		{ ",26000\t-\t", ",26000\t1\t", "\"0,0,0,0,0\" is not" },
 		{ "# rule\t1\tsoftmax", "# rule\t1\thardmax", "\"hardmax\"" },
 		{ "# gate_bias\t3\t-0,", "# gate_bias\t3\t", "300 numbers" },
 		{ "# sequence\t0", "# sequence\t1", "the next sequence" },

@@ -88,14 +88,29 @@ make_slab(struct cl_layer *l, enum cl_slab_kind kind, uint64_t off,
 
 	l->slabs = realloc(l->slabs, (l->nslabs + 1) * sizeof(*l->slabs));
 	assert(l->slabs != NULL);
-	l->slabs[l->nslabs++] = (struct cl_slab){ kind, 8, 0, off, nbytes,
-	    nbytes };
+	l->slabs[l->nslabs++] = (struct cl_slab){ .kind = kind, .type = 8,
+	    .off = off, .stride = nbytes, .nbytes = nbytes };
 	l->expert_bytes += nbytes;
+}
+
+/* The last slab of a layer becomes one of a tensor for each expert. */
+static inline void
+make_places(struct cl_layer *l)
+{
+	struct cl_slab *s = &l->slabs[l->nslabs - 1];
+	uint32_t i;
+
+	s->places = calloc(l->nexperts, sizeof(*s->places));
+	assert(s->places != NULL);
+	for (i = 0; i < l->nexperts; i++)
+		s->places[i].off = s->off - i * 1000;
+	s->off = s->stride = 0;
 }
 
 /*
  * Layer 0 is dense, 1 has 8 experts and slabs, 2 has one expert, 3 has 300
- * (ids of two bytes) in groups with biases, 4 has 5, 5 is an extra one.
+ * (ids of two bytes) in groups with biases, 4 has 5 in a tensor each, 5 is an
+ * extra one.
  */
 static inline struct cl_model *
 make_model(void)
@@ -143,9 +158,29 @@ make_model(void)
 		r->gate_bias[i] = -0.1f * (float)(i % 7);
 	}
 	make_moe(&m->layers[4], 5, 2);
+	make_slab(&m->layers[4], CL_SLAB_UP, 30000, 50);
+	make_places(&m->layers[4]);
 	make_moe(&m->layers[5], 8, 2);
 	m->layers[5].extra = true;
 	return (m);
+}
+
+static inline void
+same_slabs(const struct cl_layer *a, const struct cl_layer *b)
+{
+	const struct cl_slab *x = a->slabs, *y = b->slabs;
+	uint32_t i, e;
+
+	assert(a->nexperts == b->nexperts && a->nslabs == b->nslabs);
+	for (i = 0; i < a->nslabs; i++, x++, y++) {
+		assert(x->kind == y->kind && x->type == y->type &&
+		    x->shard == y->shard && x->off == y->off &&
+		    x->stride == y->stride && x->nbytes == y->nbytes);
+		assert((x->places == NULL) == (y->places == NULL));
+		for (e = 0; x->places != NULL && e < a->nexperts; e++)
+			assert(x->places[e].shard == y->places[e].shard &&
+			    x->places[e].off == y->places[e].off);
+	}
 }
 
 /* What a random trace is to hold. */
