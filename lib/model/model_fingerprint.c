@@ -74,16 +74,16 @@ add_keys(struct cl_hash *h, const struct cl_model *m,
 }
 
 static void
-add_tensors(struct cl_hash *h, const struct cl_gguf *g)
+add_tensors(struct cl_hash *h, const struct model_set *set)
 {
 	const struct cl_gguf_tensor *t;
 	struct model_name n;
 	size_t i, d;
 
-	for (i = 0; i < cl_gguf_ntensors(g); i++) {
-		t = cl_gguf_tensor(g, i);
+	for (i = 0; i < set->ntensors; i++) {
+		t = set->tensors[i].t;
 		cl_model_name(t->name, &n);
-		if (n.role == MODEL_EXPERTS)
+		if (n.role == MODEL_EXPERTS || n.role == MODEL_ONE_EXPERT)
 			continue;
 		cl_hash_add_str(h, t->name);
 		cl_hash_add_u64(h, t->type);
@@ -117,9 +117,10 @@ list_parts(const struct model_parts *m, struct part *parts)
 	size_t suffix, kind, n = 0;
 
 	for (suffix = 0; suffix < MODEL_NSUFFIX; suffix++) {
-		fused = m->experts[CL_SLAB_GATE_UP][suffix];
+		fused = cl_model_part_tensor(
+		    &m->experts[CL_SLAB_GATE_UP][suffix]);
 		for (kind = CL_SLAB_GATE; kind <= CL_SLAB_DOWN; kind++) {
-			t = m->experts[kind][suffix];
+			t = cl_model_part_tensor(&m->experts[kind][suffix]);
 			if (t != NULL)
 				push(parts, &n, kind, suffix, t, 1);
 			else if (fused != NULL && kind != CL_SLAB_DOWN)
@@ -129,7 +130,7 @@ list_parts(const struct model_parts *m, struct part *parts)
 	return (n);
 }
 
-/* Experts in one tensor are alike by their nature: one run. */
+/* Experts of a layer that are not alike were refused: one run. */
 static void
 add_experts(struct cl_hash *h, uint32_t layer, uint32_t nexperts,
     const struct model_parts *m)
@@ -150,23 +151,21 @@ add_experts(struct cl_hash *h, uint32_t layer, uint32_t nexperts,
 }
 
 static int
-add_bytes(struct cl_hash *h, const struct cl_gguf *g,
-    const struct cl_gguf_tensor *t, uint8_t *buf, struct cl_err *err)
+add_bytes(struct cl_hash *h, const struct model_reader *r,
+    const struct model_tensor *t, uint8_t *buf)
 {
-	uint64_t at;
+	uint64_t at, nbytes = t == NULL ? 0 : t->t->nbytes;
 	size_t n;
 	int status;
 
-	cl_hash_add_u64(h, t == NULL ? 0 : t->nbytes);
-	if (t == NULL)
-		return (CL_OK);
-	if (!t->known)
-		return (cl_fail(err, CL_ENOTSUP, "the tensor %s is of unknown "
-		    "type %u, and the router is what this is about", t->name,
-		    t->type));
-	for (at = 0; at < t->nbytes; at += n) {
-		n = t->nbytes - at < PIECE ? (size_t)(t->nbytes - at) : PIECE;
-		status = cl_gguf_read(g, t->off + at, buf, n, err);
+	cl_hash_add_u64(h, nbytes);
+	if (t != NULL && !t->t->known)
+		return (cl_fail(r->err, CL_ENOTSUP, "the tensor %s is of "
+		    "unknown type %u, and the router is what this is about",
+		    t->t->name, t->t->type));
+	for (at = 0; at < nbytes; at += n) {
+		n = nbytes - at < PIECE ? (size_t)(nbytes - at) : PIECE;
+		status = cl_model_set_read(&r->set, t, at, buf, n, r->err);
 		if (status != CL_OK)
 			return (status);
 		cl_hash_add(h, buf, n);
@@ -175,38 +174,38 @@ add_bytes(struct cl_hash *h, const struct cl_gguf *g,
 }
 
 static int
-add_router(struct cl_hash *h, const struct cl_gguf *g,
-    const struct model_parts *p, uint8_t *buf, struct cl_err *err)
+add_router(struct cl_hash *h, const struct model_reader *r,
+    const struct model_parts *p, uint8_t *buf)
 {
 	int status;
 
-	if ((status = add_bytes(h, g, p->router, buf, err)) != CL_OK ||
-	    (status = add_bytes(h, g, p->gate_bias, buf, err)) != CL_OK)
+	if ((status = add_bytes(h, r, p->router, buf)) != CL_OK ||
+	    (status = add_bytes(h, r, p->gate_bias, buf)) != CL_OK)
 		return (status);
-	return (add_bytes(h, g, p->sel_bias, buf, err));
+	return (add_bytes(h, r, p->sel_bias, buf));
 }
 
 int
-cl_model_fingerprint(struct cl_model *m, const struct cl_gguf *g,
-    const struct model_parts *parts, const struct model_keys *keys,
-    struct cl_err *err)
+cl_model_fingerprint(struct model_reader *r)
 {
+	struct cl_model *m = r->m;
 	struct cl_hash h;
 	uint8_t *buf;
 	uint32_t i;
 	int status = CL_OK;
 
 	if ((buf = malloc(PIECE)) == NULL)
-		return (cl_fail_nomem(err, "a fingerprint"));
+		return (cl_fail_nomem(r->err, "a fingerprint"));
 	cl_hash_init(&h);
-	add_keys(&h, m, keys);
-	add_tensors(&h, g);
+	add_keys(&h, m, &r->keys);
+	add_tensors(&h, &r->set);
 	for (i = 0; i < m->nlayers; i++)
 		if (m->layers[i].nexperts > 0)
-			add_experts(&h, i, m->layers[i].nexperts, &parts[i]);
+			add_experts(&h, i, m->layers[i].nexperts,
+			    &r->parts[i]);
 	for (i = 0; i < m->nlayers && status == CL_OK; i++)
 		if (m->layers[i].nexperts > 0)
-			status = add_router(&h, g, &parts[i], buf, err);
+			status = add_router(&h, r, &r->parts[i], buf);
 	free(buf);
 	m->fingerprint = cl_hash_end(&h);
 	if (m->fingerprint == 0)

@@ -1,6 +1,7 @@
 /*
  * What a tensor is, by its name.  Names are llama.cpp's (src/llama-arch.cpp):
- * blk.N.PART.SUFFIX for what belongs to layer N.  What is not listed here is
+ * blk.N.PART.SUFFIX for what belongs to layer N; conversions of 2023 made a
+ * tensor of each expert, blk.N.PART.E.SUFFIX.  What is not listed here is
  * dense: attention, norms, shared experts (ffn_*_shexp), embeddings, and
  * whatever comes next year.
  */
@@ -10,7 +11,7 @@
 #include "model_int.h"
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
-#define DIGITS_MAX	9		/* a layer number fits 32 bits */
+#define DIGITS_MAX	9		/* layers, experts: they fit 32 bits */
 
 static const struct {
 	const char	*part;
@@ -25,6 +26,15 @@ static const struct {
 	{ "ffn_up_chexps", MODEL_ADJUGATE, 0 },
 	{ "ffn_down_chexps", MODEL_ADJUGATE, 0 },
 	{ "ffn_gate_tid2eid", MODEL_TABLE, 0 },
+};
+
+static const struct {
+	const char	*head;
+	enum cl_slab_kind kind;
+} ones[] = {
+	{ "ffn_gate.", CL_SLAB_GATE },
+	{ "ffn_up.", CL_SLAB_UP },
+	{ "ffn_down.", CL_SLAB_DOWN },
 };
 
 static const char *const suffixes[] = { "weight", "bias", "scale",
@@ -54,23 +64,17 @@ number(const char *s, uint32_t *v)
 	return (p + 1);
 }
 
-/* "ffn_gate.3.weight" and the like: experts as conversions of 2023 had them. */
-static bool
-is_one_expert(const char *rest)
+/* An unknown suffix of a known part is MODEL_NSUFFIX, to be refused. */
+static enum model_suffix
+suffix_of(const char *s)
 {
-	static const char *const heads[] = { "ffn_gate.", "ffn_up.",
-	    "ffn_down." };
-	uint32_t expert;
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; i < COUNT(heads); i++)
-		if (strncmp(rest, heads[i], strlen(heads[i])) == 0)
-			return (number(rest + strlen(heads[i]), &expert) !=
-			    NULL);
-	return (false);
+	while (i < COUNT(suffixes) && strcmp(s, suffixes[i]) != 0)
+		i++;
+	return ((enum model_suffix)i);
 }
 
-/* An unknown suffix of a known part leaves MODEL_NSUFFIX, to be refused. */
 static void
 by_part(const char *rest, struct model_name *n)
 {
@@ -84,10 +88,27 @@ by_part(const char *rest, struct model_name *n)
 			n->kind = parts[i].kind;
 			break;
 		}
-	n->suffix = MODEL_NSUFFIX;
-	for (i = 0; dot != NULL && i < COUNT(suffixes); i++)
-		if (strcmp(dot + 1, suffixes[i]) == 0)
-			n->suffix = (enum model_suffix)i;
+	n->suffix = dot == NULL ? MODEL_NSUFFIX : suffix_of(dot + 1);
+}
+
+/* "ffn_gate.3.weight" */
+static void
+by_expert(const char *rest, struct model_name *n)
+{
+	const char *suffix;
+	size_t i;
+
+	for (i = 0; i < COUNT(ones); i++) {
+		if (strncmp(rest, ones[i].head, strlen(ones[i].head)) != 0)
+			continue;
+		suffix = number(rest + strlen(ones[i].head), &n->expert);
+		if (suffix == NULL)
+			return;
+		n->role = MODEL_ONE_EXPERT;
+		n->kind = ones[i].kind;
+		n->suffix = suffix_of(suffix);
+		return;
+	}
 }
 
 void
@@ -106,6 +127,12 @@ cl_model_name(const char *name, struct model_name *n)
 	for (i = 0; i < COUNT(wholes); i++)
 		if (strcmp(rest, wholes[i].rest) == 0)
 			n->role = wholes[i].role;
-	if (is_one_expert(rest))
-		n->role = MODEL_ONE_EXPERT;
+	by_expert(rest, n);
+}
+
+const char *
+cl_model_suffix_name(enum model_suffix suffix)
+{
+
+	return (suffixes[suffix]);
 }

@@ -1,11 +1,14 @@
 /*
  * Fuzz target: any bytes as a GGUF file, up to the description of the model
  * that they make.  What is accepted must keep the promises of its headers.
+ * Bytes that hold the magic more than once are as many shards of a model,
+ * called as such.
  * With clang: -fsanitize=fuzzer,address,undefined, without replay.c.
  */
 
 #undef NDEBUG
 #include <assert.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +21,9 @@
 #include "cl/gguf.h"
 #include "cl/model.h"
 #include "../unit/memio.h"
+
+#define SHARDS_MAX	4
+#define PATH_BYTES	64
 
 int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 
@@ -64,17 +70,59 @@ look_at_model(const char *path)
 	cl_model_free(m);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+/* Bytes before the next file of those that follow one another at p. */
+static size_t
+file_size(const uint8_t *p, size_t n)
 {
-	char path[] = "/tmp/cl-fuzz-gguf.XXXXXX";
-	int fd = mkstemp(path);
+	size_t i;
+
+	for (i = 4; i + 4 <= n; i++)
+		if (memcmp(p + i, "GGUF", 4) == 0)
+			return (i);
+	return (n);
+}
+
+static const char *
+shard_path(char buf[PATH_BYTES], const char *dir, unsigned no, unsigned count)
+{
+
+	(void)snprintf(buf, PATH_BYTES, "%s/f-%05u-of-%05u.gguf", dir, no,
+	    count);
+	return (buf);
+}
+
+static void
+write_file(const char *path, const uint8_t *p, size_t n)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
 	assert(fd != -1);
 	assert(write(fd, p, n) == (ssize_t)n);
 	(void)close(fd);
-	look_at_file(path, n);
-	look_at_model(path);
-	(void)unlink(path);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	char dir[] = "/tmp/cl-fuzz-gguf.XXXXXX", path[PATH_BYTES];
+	size_t at[SHARDS_MAX + 1] = { 0 };
+	unsigned count, i;
+
+	for (count = 0; count == 0 ||
+	    (count < SHARDS_MAX && at[count] < n); count++)
+		at[count + 1] = at[count] + file_size(p + at[count],
+		    n - at[count]);
+	at[count] = n;
+	assert(mkdtemp(dir) != NULL);
+	for (i = 0; i < count; i++)
+		write_file(shard_path(path, dir, i + 1, count), p + at[i],
+		    at[i + 1] - at[i]);
+	for (i = 0; i < count; i++)
+		look_at_file(shard_path(path, dir, i + 1, count),
+		    at[i + 1] - at[i]);
+	look_at_model(shard_path(path, dir, count, count));
+	for (i = 0; i < count; i++)
+		(void)unlink(shard_path(path, dir, i + 1, count));
+	(void)rmdir(dir);
 	return (0);
 }

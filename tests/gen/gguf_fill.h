@@ -83,14 +83,16 @@ fill_ones(struct gout_tensor *t, uint8_t *p, uint64_t off, size_t n)
 static inline void
 fill_pattern(struct gout_tensor *t, uint8_t *p, uint64_t off, size_t n)
 {
-	uint64_t i;
+	uint64_t size = t->kind == 4 ? t->slab / 2 : t->slab, i;
+	unsigned kind;
 	size_t part;
 
 	for (; n > 0; p += part, off += part, n -= part) {
-		i = off % t->slab;
-		part = t->slab - i < n ? (size_t)(t->slab - i) : n;
-		pattern_fill(p, part, t->layer, (uint32_t)(off / t->slab),
-		    t->kind, i);
+		i = off % size;		/* 4: the gate, and the up behind it */
+		part = size - i < n ? (size_t)(size - i) : n;
+		kind = t->kind == 4 ? 1 + (unsigned)(off / size % 2) : t->kind;
+		pattern_fill(p, part, t->layer, t->expert +
+		    (uint32_t)(off / t->slab), kind, i);
 	}
 }
 

@@ -62,6 +62,7 @@ struct gout_tensor {
 	uint64_t	 state;		/* the rest is fill's */
 	double		 scale;
 	uint32_t	 layer;
+	uint32_t	 expert;	/* the first one in it */
 	unsigned	 kind;
 	uint64_t	 slab;
 };
@@ -149,6 +150,14 @@ gout_u32(struct gout *g, const char *key, uint32_t v)
 
 	gout_key(g, key, GOUT_U32);
 	gout_put(g, &g->kv, v, 4);
+}
+
+static inline void
+gout_u16(struct gout *g, const char *key, uint16_t v)
+{
+
+	gout_key(g, key, GOUT_U16);
+	gout_put(g, &g->kv, v, 2);
 }
 
 static inline void
@@ -305,6 +314,56 @@ gout_write(struct gout *g, const char *path)
 		gout_die(path);
 	cl_buf_free(&head);
 	return (nbytes);
+}
+
+/* Where a copy of t, behind the tensors of g, is put. */
+static inline void
+gout_copy(struct gout *g, const struct gout_tensor *t)
+{
+	struct gout_tensor *to = gout_tensor(g, t->name, t->type, 1, 1, 1, 1);
+	uint64_t off = to->off;
+
+	*to = *t;
+	to->off = off;
+	g->data = off + (t->nbytes + g->align - 1) / g->align * g->align;
+}
+
+/* The keys by which a shard says which of how many it is. */
+static inline void
+gout_split_keys(struct gout *g, uint32_t no, uint32_t count, size_t tensors)
+{
+
+	gout_u16(g, "split.no", (uint16_t)no);
+	gout_u16(g, "split.count", (uint16_t)count);
+	gout_key(g, "split.tensors.count", GOUT_I32);
+	gout_put(g, &g->kv, tensors, 4);
+}
+
+/* STEM-00001-of-0000n.gguf and so on, tensors in ranges, keys in the first. */
+static inline void
+gout_write_split(const struct gout *g, const char *stem, uint32_t n)
+{
+	struct gout part;
+	char path[4200];
+	uint32_t no;
+	size_t i;
+
+	for (no = 0; no < n; no++) {
+		gout_init(&part);
+		part.version = g->version;
+		part.big = g->big;
+		if (no == 0) {
+			cl_buf_bytes(&part.kv, g->kv.p, g->kv.n);
+			part.nkv = g->nkv;
+		}
+		gout_split_keys(&part, no, n, g->nt);
+		for (i = g->nt * no / n; i < g->nt * (no + 1) / n; i++)
+			gout_copy(&part, &g->t[i]);
+		(void)snprintf(path, sizeof(path), "%s-%05u-of-%05u.gguf",
+		    stem, no + 1, n);
+		(void)gout_write(&part, path);
+		gout_free(&part);
+	}
 }
 
 #endif /* GGUF_OUT_H */

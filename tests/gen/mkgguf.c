@@ -3,6 +3,7 @@
  *
  *	mkgguf PRESET OUT [knob=value ...]
  *
+ * With shards=N, N > 1, STEM.gguf is written as STEM-00001-of-0000N.gguf ...
  * A preset is a set of knobs and a way to fill tensors; every knob may be set
  * on top.  "loadable" is a model that libllama loads and runs, with random
  * weights; "pattern" has large expert slabs filled as pattern.h says; the
@@ -35,11 +36,12 @@ struct knobs {
 	uint64_t	 version;
 	uint64_t	 big;
 	uint64_t	 mtp;		/* extra prediction layers */
-	uint64_t	 shards;	/* in split.count; 0: no key */
+	uint64_t	 shards;	/* files; 0: one that is not split */
 	uint64_t	 shared;	/* width of a shared expert, 0: none */
 	uint64_t	 gating;	/* expert_gating_func; 0: no such key */
 	uint64_t	 bias;		/* with a selection bias */
 	uint64_t	 fused;		/* gate and up in one tensor */
+	uint64_t	 each;		/* a tensor for each expert */
 	uint64_t	 dense_first;	/* so many leading dense layers */
 	uint64_t	 dense_every;	/* n: layers 0, n, 2n ... are dense */
 	uint64_t	 dense_last;
@@ -61,6 +63,7 @@ static const struct knob {
 	KNOB(heads), KNOB(kv), KNOB(hd), KNOB(type), KNOB(down), KNOB(attn),
 	KNOB(seed), KNOB(gain), KNOB(version), KNOB(big), KNOB(mtp),
 	KNOB(shards), KNOB(shared), KNOB(gating), KNOB(bias), KNOB(fused),
+	KNOB(each),
 	KNOB(dense_first), KNOB(dense_every), KNOB(dense_last),
 	KNOB(alt_experts), KNOB(alt_used), KNOB(alt_type), KNOB(vocab),
 	KNOB(words),
@@ -192,10 +195,6 @@ put_keys(struct gout *g, const struct knobs *k, const char *name)
 		key(g, "nextn_predict_layers", k->mtp);
 	if (k->gating > 0)
 		key(g, "expert_gating_func", k->gating);
-	if (k->shards > 0) {
-		gout_u32(g, "split.no", 0);
-		gout_u32(g, "split.count", (uint32_t)k->shards);
-	}
 	if (k->vocab == VOCAB)
 		put_vocabulary(g);
 }
@@ -230,12 +229,25 @@ make_random(struct gout_tensor *t, const struct knobs *k)
 	t->state = cl_rng_mix(k->seed * 1000003 + t->off + 1);
 }
 
+/* Whatever lies before it: the same weights in any layout of experts. */
+static uint64_t
+name_seed(const struct gout_tensor *t, const struct knobs *k)
+{
+	uint64_t seed = k->seed;
+	size_t i;
+
+	for (i = 0; i < t->nname; i++)
+		seed = cl_rng_mix(seed + (unsigned char)t->name[i]);
+	return (seed);
+}
+
 static void
 make_pattern(struct gout_tensor *t, const struct knobs *k)
 {
 
 	if (t->kind == 0) {
 		make_random(t, k);
+		t->state = name_seed(t, k);
 		return;
 	}
 	t->fill = fill_pattern;
@@ -279,6 +291,28 @@ add_experts(struct gout *g, const struct knobs *k, finish_fn *finish,
 	finish(t, k);
 }
 
+static void
+add_each(struct gout *g, const struct knobs *k, finish_fn *finish,
+    size_t layer, uint32_t expert, uint64_t type, uint64_t down)
+{
+	static const char *const names[] = { NULL, "gate", "up", "down" };
+	struct gout_tensor *t;
+	char buf[128];
+	unsigned kind;
+
+	for (kind = 1; kind <= 3; kind++) {
+		(void)snprintf(buf, sizeof(buf), "blk.%zu.ffn_%s.%u.weight",
+		    layer, names[kind], expert);
+		t = gout_tensor(g, buf, (uint32_t)(kind == 3 ? down : type), 2,
+		    kind == 3 ? k->ff : k->embd, kind == 3 ? k->embd : k->ff,
+		    1);
+		t->layer = (uint32_t)layer;
+		t->expert = expert;
+		t->kind = kind;
+		finish(t, k);
+	}
+}
+
 static bool
 is_dense(const struct knobs *k, size_t layer)
 {
@@ -295,19 +329,24 @@ add_moe(struct gout *g, const struct knobs *k, finish_fn *finish, size_t i)
 	uint64_t n = odd && k->alt_experts > 0 ? k->alt_experts : k->experts;
 	uint64_t type = odd && k->alt_type != SAME ? k->alt_type : k->type;
 	uint64_t down = k->down != SAME ? k->down : type;
+	uint32_t e;
 
 	add_block(g, k, finish, i, "ffn_gate_inp.weight", GOUT_T_F32, k->embd,
 	    n);
 	if (k->bias != 0)
 		add_block(g, k, finish, i, "exp_probs_b.bias", GOUT_T_F32, n,
 		    0);
-	if (k->fused != 0) {
+	if (k->each != 0) {
+		for (e = 0; e < n; e++)
+			add_each(g, k, finish, i, e, type, down);
+	} else if (k->fused != 0) {
 		add_experts(g, k, finish, i, 4, type, n);
 	} else {
 		add_experts(g, k, finish, i, 1, type, n);
 		add_experts(g, k, finish, i, 2, type, n);
 	}
-	add_experts(g, k, finish, i, 3, down, n);
+	if (k->each == 0)
+		add_experts(g, k, finish, i, 3, down, n);
 	if (k->shared > 0) {
 		add_block(g, k, finish, i, "ffn_gate_shexp.weight", k->attn,
 		    k->embd, k->shared);
@@ -500,6 +539,13 @@ set_fused(struct knobs *k)
 }
 
 static void
+set_each(struct knobs *k)
+{
+
+	k->each = 1;
+}
+
+static void
 set_v1(struct knobs *k)
 {
 
@@ -520,13 +566,6 @@ set_big(struct knobs *k)
 	k->big = 1;
 }
 
-static void
-set_split(struct knobs *k)
-{
-
-	k->shards = 3;
-}
-
 static const struct preset {
 	const char	*name;
 	void		(*set)(struct knobs *);
@@ -536,6 +575,7 @@ static const struct preset {
 	{ "big-endian", set_big, leave_sparse },
 	{ "dense-first", set_dense_first, leave_sparse },
 	{ "dense-last", set_dense_last, leave_sparse },
+	{ "each", set_each, leave_sparse },
 	{ "fused", set_fused, leave_sparse },
 	{ "interleaved", set_interleaved, leave_sparse },
 	{ "large-vocabulary", set_large_vocabulary, leave_sparse },
@@ -550,7 +590,6 @@ static const struct preset {
 	{ "per-layer-k", set_per_layer_k, leave_sparse },
 	{ "shared", set_shared, leave_sparse },
 	{ "small", set_nothing, leave_sparse },
-	{ "split", set_split, leave_sparse },
 	{ "unknown-attention", set_unknown_attn, leave_sparse },
 	{ "unknown-experts", set_unknown_experts, leave_sparse },
 	{ "v1", set_v1, leave_sparse },
@@ -609,6 +648,25 @@ set_knob(struct knobs *k, const char *arg)
 	usage();
 }
 
+static void
+write_all(struct gout *g, const struct knobs *k, const char *path)
+{
+	char stem[4096];
+	size_t n = strlen(path);
+
+	if (k->shards <= 1) {
+		(void)gout_write(g, path);
+		return;
+	}
+	if (n > 5 && strcmp(path + n - 5, ".gguf") == 0)
+		n -= 5;
+	if (k->shards > 1000 || n >= sizeof(stem))
+		usage();
+	memcpy(stem, path, n);
+	stem[n] = '\0';
+	gout_write_split(g, stem, (uint32_t)k->shards);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -633,7 +691,7 @@ main(int argc, char **argv)
 	g.big = k.big != 0;
 	put_keys(&g, &k, argv[1]);
 	add_all(&g, &k, p->finish);
-	(void)gout_write(&g, argv[2]);
+	write_all(&g, &k, argv[2]);
 	gout_free(&g);
 	return (0);
 }

@@ -4,7 +4,8 @@
 /*
  * The bytes that `mkgguf pattern` puts into expert slabs: each depends on
  * layer, expert, kind (as in cl/model.h) and its place in the slab, so that a
- * reader can prove of any stretch that it is the right one.
+ * reader can prove of any stretch that it is the right one.  Gate and up fused
+ * are a gate and an up.
  */
 
 #include <stdbool.h>
