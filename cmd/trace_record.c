@@ -11,11 +11,14 @@
 #include "cl/record.h"
 #include "cl/tap.h"
 #include "cl/text.h"
+#include "cl/trace.h"
 #include "fe.h"
 #include "trace.h"
 
+/* libllama takes a split model by its first shard, whichever was given. */
 static struct cl_tap *
-open_tap(const struct trace_options *o, struct cl_err *err)
+open_tap(const struct trace_options *o, const struct cl_model *m,
+    struct cl_err *err)
 {
 	char beside[4200];
 	const char *env = getenv("CL_LLAMA"), *places[4];
@@ -38,7 +41,7 @@ open_tap(const struct trace_options *o, struct cl_err *err)
 		places[n++] = t.must;
 	places[n++] = beside;
 	places[n] = NULL;
-	return (cl_tap_open(&t, o->operand[0], err));
+	return (cl_tap_open(&t, m->shards[0].path, err));
 }
 
 static void
@@ -141,7 +144,7 @@ trace_record(const struct trace_options *o)
 	if ((head = make_head(o, &err)) == NULL)
 		fe_die(&err);
 	out = fe_output(o->output, o->replace, true);
-	if ((tap = open_tap(o, &err)) == NULL)
+	if ((tap = open_tap(o, head->model, &err)) == NULL)
 		fe_die(&err);
 	status = run(o, tap, head, out, &err);
 	cl_tap_close(tap);
