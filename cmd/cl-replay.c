@@ -32,20 +32,20 @@ static const struct fe_command command = {
 	.help =
 "Replay router traces through an expert cache, reading what it misses.\n"
 "\n"
-"  --cache SIZE        4G (4 x 1024^3 bytes), 4GB, 25% of all experts, or 64e\n"
-"                      experts (25%)\n"
-"  --contract event|serial\n"
-"                      serve a layer's experts together or one by one (event)\n"
+"  --cache SIZE        4G (4 x 1024^3 bytes), 4GB, 25% of all, or 64e (25%)\n"
+"  --contract NAME     event: a layer's experts together; serial: one by one\n"
+"                      (event)\n"
 "  --force             let -o replace a file\n"
 "  -h, --help          show this\n"
 "  --io real|none      read the experts, or only count (real)\n"
+"  --list-policies     show the cache policies with their parameters\n"
 "  --model FILE        the model, if not at its recorded path or by the trace\n"
 "  -o FILE             write to FILE instead of standard output\n"
-"  --os-cache keep|drop\n"
-"                      leave the page cache alone, or drop what was read (keep)\n"
-"  --policy NAME       cache policy: lru (lru)\n"
-"  --prefill union|token\n"
-"                      serve a prefill pass at once, or token by token (union)\n"
+"  --os-cache NAME     keep: leave the page cache; drop: what was read (keep)\n"
+"  --partition NAME    global: one cache for all layers; layer: one each (global)\n"
+"  --policy NAME[:N=V,...]\n"
+"                      cache policy, with parameters (lru)\n"
+"  --prefill NAME      union: a prefill pass at once; token: by token (union)\n"
 "  --threads N         reader threads, 1 to 16 (4)\n"
 "  --tokens N          count N tokens, to the end of a pass (all)\n"
 "  -V, --version       show the version\n"
@@ -62,6 +62,7 @@ struct options {
 	const char	*model;
 	const char	*output;
 	bool		 replace;
+	bool		 list_policies;
 	bool		 real;
 	enum cl_io_os_cache os_cache;
 	uint32_t	 nthreads;
@@ -88,8 +89,8 @@ static const char *const os_caches[] = {
 	[CL_IO_KEEP] = "keep", [CL_IO_DROP] = "drop", NULL
 };
 
-enum { OPT_CACHE = 256, OPT_CONTRACT, OPT_FORCE, OPT_IO, OPT_MODEL,
-    OPT_OS_CACHE, OPT_POLICY, OPT_PREFILL, OPT_THREADS, OPT_TOKENS,
+enum { OPT_CACHE = 256, OPT_CONTRACT, OPT_FORCE, OPT_IO, OPT_LIST_POLICIES,
+    OPT_MODEL, OPT_OS_CACHE, OPT_PARTITION, OPT_POLICY, OPT_PREFILL, OPT_THREADS, OPT_TOKENS,
     OPT_WARMUP, OPT_WINDOW };
 
 static const struct option long_options[] = {
@@ -98,8 +99,10 @@ static const struct option long_options[] = {
 	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "help", no_argument, NULL, 'h' },
 	{ "io", required_argument, NULL, OPT_IO },
+	{ "list-policies", no_argument, NULL, OPT_LIST_POLICIES },
 	{ "model", required_argument, NULL, OPT_MODEL },
 	{ "os-cache", required_argument, NULL, OPT_OS_CACHE },
+	{ "partition", required_argument, NULL, OPT_PARTITION },
 	{ "policy", required_argument, NULL, OPT_POLICY },
 	{ "prefill", required_argument, NULL, OPT_PREFILL },
 	{ "threads", required_argument, NULL, OPT_THREADS },
@@ -111,15 +114,32 @@ static const struct option long_options[] = {
 };
 
 static void
-check_policy(const char *name)
+take_policy(const char *text, struct cl_cache_policy *p)
+{
+	struct cl_err err = { 0 };
+
+	if (cl_cache_policy_parse(text, p, &err) != CL_OK)
+		fe_misuse("--policy: %s", err.msg);
+}
+
+/* --list-policies: the table, with defaults. */
+static int
+list_policies(void)
 {
 	const struct cl_cache_policy_info *info;
+	struct cl_cache_policy p;
+	struct cl_dst *out = fe_output(NULL, false, false);
+	char text[CL_CACHE_POLICY_TEXT];
 	unsigned i;
 
-	for (i = 0; (info = cl_cache_policy(i)) != NULL; i++)
-		if (strcmp(info->name, name) == 0)
-			return;
-	fe_misuse("--policy \"%.60s\": there is no such policy", name);
+	cl_dst_printf(out, "policy\tsummary\tpaper\n");
+	for (i = 0; (info = cl_cache_policy(i)) != NULL; i++) {
+		take_policy(info->name, &p);
+		cl_dst_printf(out, "%s\t%s\t%s\n",
+		    cl_cache_policy_text(&p, text), info->summary,
+		    info->paper == NULL ? "" : info->paper);
+	}
+	return (fe_finish(out, FE_DONE));
 }
 
 static void
@@ -141,15 +161,21 @@ take_option(struct options *o, int c, const char *arg)
 	case OPT_IO:
 		o->real = fe_choice("--io", arg, ios) == 1;
 		break;
+	case OPT_LIST_POLICIES:
+		o->list_policies = true;
+		break;
 	case OPT_MODEL:
 		o->model = arg;
 		break;
 	case OPT_OS_CACHE:
 		o->os_cache = fe_choice("--os-cache", arg, os_caches);
 		break;
+	case OPT_PARTITION:
+		o->replay.partition = fe_choice("--partition", arg,
+		    cl_conditions_partitions);
+		break;
 	case OPT_POLICY:
-		check_policy(arg);
-		o->replay.policy = arg;
+		take_policy(arg, &o->replay.policy);
 		break;
 	case OPT_PREFILL:
 		o->replay.prefill = fe_choice("--prefill", arg,
@@ -177,12 +203,13 @@ parse_options(struct options *o, int argc, char **argv)
 	int c;
 
 	*o = (struct options){
-		.replay = { .policy = "lru", .window = 64 },
+		.replay = { .window = 64 },
 		.budget = { CL_BUDGET_PERCENT, 2500 },
 		.budget_text = "25%",
 		.real = true,
 		.nthreads = 4,
 	};
+	take_policy("lru", &o->replay.policy);
 	while ((c = getopt_long(argc, argv, "ho:V", long_options, NULL)) != -1)
 		switch (c) {
 		case 'h':
@@ -457,6 +484,8 @@ main(int argc, char **argv)
 
 	fe_init(&command);
 	parse_options(&o, argc, argv);
+	if (o.list_policies)
+		return (list_policies());
 	fe_check_inputs(argv + optind, argc - optind);
 	inputs = optind < argc ? (const char *const *)argv + optind :
 	    only_stdin;

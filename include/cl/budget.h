@@ -32,4 +32,13 @@ int	cl_budget_resolve(const struct cl_budget *,
 	    const struct cl_model_sums *, struct cl_budget_slots *,
 	    struct cl_err *);
 
+/*
+ * The share of each of n layers where every layer is a pool of its own: slots
+ * are dealt like cards, one a layer and round from the first layer on, and a
+ * layer with a slot for each of its experts is passed over.  They are no more
+ * than all experts.
+ */
+void	cl_budget_deal(uint32_t nslots, const uint32_t *nexperts,
+	    uint32_t *share, uint32_t n);
+
 #endif /* CL_BUDGET_H */

@@ -3,16 +3,18 @@
 
 /*
  * cache/: which experts are resident, by a policy and a replay contract;
- * knows keys, slots, pins and a policy, and no trace, file or thread.
+ * knows keys, pools, slots, pins and a policy, and no trace, file or thread.
  *
- * Keys are dense numbers 0..nkeys-1, one per expert that can be cached; slots
- * are 0..nslots-1.  Serving an event classifies its members, admits what was
- * missing, says what was thrown out and which slot each member now has, all by
- * the trace and the options alone.  Nothing is allocated once it is open.
- * One thread.
+ * Keys are dense numbers from 0, one per expert that can be cached, and so are
+ * slots.  Both are dealt to pools, the first ones to the first pool and so on:
+ * each pool is a cache of its own, and an event belongs to one of them.
+ * Serving an event classifies its members, admits what was missing, says what
+ * was thrown out and which slot each member now has, all by the trace and the
+ * options alone.  Nothing is allocated once it is open.  One thread.
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct cl_cache;
@@ -34,12 +36,43 @@ enum cl_class {				/* as in the digest of cl-stats(5) */
 #define CL_CACHE_NO_SLOT	UINT32_MAX
 #define CL_CACHE_NO_KEY		UINT32_MAX
 
-struct cl_cache_options {
+#define CL_CACHE_PARAMS_MAX	4u	/* of a policy */
+#define CL_CACHE_POLICY_TEXT	128u	/* bytes of any policy's text */
+
+/* A whole number that a policy takes. */
+struct cl_cache_param {
+	const char	*name;
+	const char	*unit;
+	uint64_t	 lo;
+	uint64_t	 hi;
+	uint64_t	 value;		/* where it is not given */
+};
+
+/* A row of the table of policies. */
+struct cl_cache_policy_info {
+	const char	*name;
+	const char	*summary;
+	const char	*paper;		/* or NULL */
+	struct cl_cache_param param[CL_CACHE_PARAMS_MAX]; /* name NULL: none */
+};
+
+/* A policy with a value for each of its parameters. */
+struct cl_cache_policy {
+	const struct cl_cache_policy_info *info;
+	uint64_t	 value[CL_CACHE_PARAMS_MAX];
+};
+
+struct cl_cache_pool {
 	uint32_t	 nkeys;
-	uint32_t	 nslots;	/* 1 to nkeys */
+	uint32_t	 nslots;	/* 0: it keeps nothing; at most nkeys */
+};
+
+struct cl_cache_options {
+	const struct cl_cache_pool *pools;	/* only while it is opened */
+	uint32_t	 npools;
 	uint32_t	 nevent;	/* most members of an event */
 	enum cl_contract contract;
-	const char	*policy;	/* a name of the table */
+	struct cl_cache_policy policy;
 };
 
 /* What became of an event; the arrays are the cache's. */
@@ -55,22 +88,31 @@ struct cl_cache_outcome {
 	const uint32_t	*victim;	/* key thrown out for each, or NO_KEY */
 };
 
-/* A row of the table of policies. */
-struct cl_cache_policy_info {
-	const char	*name;
-	const char	*summary;
-};
+/* The i-th policy, or NULL behind the last. */
+const struct cl_cache_policy_info	*cl_cache_policy(unsigned i);
+
+/*
+ * A policy as it is asked for: its name, then a colon and "parameter=number"
+ * for what shall differ from the default, parted by commas.
+ */
+int	cl_cache_policy_parse(const char *, struct cl_cache_policy *,
+	    struct cl_err *);
+
+/* The same with every parameter at its effective value: "wtinylfu:window=1". */
+const char	*cl_cache_policy_text(const struct cl_cache_policy *,
+		    char buf[CL_CACHE_POLICY_TEXT]);
 
 struct cl_cache	*cl_cache_new(const struct cl_cache_options *,
 		    struct cl_err *);
 
 /*
- * Serve the n distinct keys of an event in their order (cl-replay(1),
- * CONTRACTS).  Under serial each key is an event of its own, and a slot in the
- * outcome may have been given on to a later member.
+ * Serve the n distinct keys of an event, all of that pool, in their order
+ * (cl-replay(1), CONTRACTS).  Under serial each key is an event of its own,
+ * and a slot in the outcome may have been given on to a later member.
  */
 const struct cl_cache_outcome	*cl_cache_serve(struct cl_cache *,
-				    const uint32_t *keys, uint32_t n);
+				    uint32_t pool, const uint32_t *keys,
+				    uint32_t n);
 
 uint32_t	cl_cache_resident(const struct cl_cache *); /* how many are */
 
@@ -78,8 +120,5 @@ uint32_t	cl_cache_resident(const struct cl_cache *); /* how many are */
 uint32_t	cl_cache_slot(const struct cl_cache *, uint32_t key);
 
 void	cl_cache_free(struct cl_cache *);		/* NULL is legal */
-
-/* The i-th policy, or NULL behind the last. */
-const struct cl_cache_policy_info	*cl_cache_policy(unsigned i);
 
 #endif /* CL_CACHE_H */

@@ -31,8 +31,9 @@ int	cl_conditions_set(struct cl_stats_conds *,
 	    const struct cl_model *, const struct cl_budget_slots *,
 	    const struct cl_replay_options *, struct cl_err *);
 
-/* "event" or "serial"; "union" or "token". */
+/* "event" or "serial"; "union" or "token"; "global" or "layer". */
 extern const char *const cl_conditions_contracts[];
 extern const char *const cl_conditions_prefills[];
+extern const char *const cl_conditions_partitions[];
 
 #endif /* CL_CONDITIONS_H */

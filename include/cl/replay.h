@@ -31,10 +31,16 @@ enum cl_replay_prefill {
 	CL_PREFILL_TOKEN
 };
 
+enum cl_replay_partition {
+	CL_PARTITION_GLOBAL,		/* one pool of slots for all layers */
+	CL_PARTITION_LAYER		/* one for each: cl_budget_deal */
+};
+
 struct cl_replay_options {
 	enum cl_contract contract;
 	enum cl_replay_prefill prefill;
-	const char	*policy;
+	enum cl_replay_partition partition;
+	struct cl_cache_policy policy;
 	uint32_t	 nslots;
 	/* In tokens; each acts at the first end of a pass at or behind it. */
 	uint64_t	 warmup;	/* not counted, before the others */

@@ -1,6 +1,7 @@
 /*
- * The cache: dense arrays over all keys, and a policy from the table.  The
- * arrays of an outcome have room for the largest event.
+ * The cache: dense arrays over all keys, pools that share them out, and a
+ * policy from the table.  The arrays of an outcome have room for the largest
+ * event.
  */
 
 #include <assert.h>
@@ -11,30 +12,7 @@
 #include "cl/err.h"
 #include "cache_int.h"
 
-static const struct policy *const table[] = {
-	&cl_cache_lru,
-};
-
-#define NPOLICIES	(sizeof(table) / sizeof(table[0]))
-
-const struct cl_cache_policy_info *
-cl_cache_policy(unsigned i)
-{
-
-	return (i < NPOLICIES ? &table[i]->info : NULL);
-}
-
-static const struct policy *
-find(const char *name, struct cl_err *err)
-{
-	size_t i;
-
-	for (i = 0; i < NPOLICIES; i++)
-		if (strcmp(table[i]->info.name, name) == 0)
-			return (table[i]);
-	cl_fail(err, CL_EINVAL, "no cache policy is called \"%s\"", name);
-	return (NULL);
-}
+#define KEYS_MAX	(1u << 27)	/* so that policies may count in 32 bits */
 
 static int
 allocate(struct cl_cache *c, struct cl_err *err)
@@ -59,29 +37,51 @@ allocate(struct cl_cache *c, struct cl_err *err)
 	return (CL_OK);
 }
 
+/* Deal keys and slots to the pools, in their order. */
+static int
+make_pools(struct cl_cache *c, const struct cl_cache_options *o,
+    struct cl_err *err)
+{
+	const struct cl_cache_pool *from = o->pools;
+	uint32_t i, nslots = 0;
+
+	if ((c->pool = calloc(o->npools, sizeof(*c->pool))) == NULL)
+		return (cl_fail_nomem(err, "the cache's pools"));
+	for (i = 0; i < o->npools; i++, from++) {
+		if (from->nslots > from->nkeys)
+			return (cl_fail(err, CL_EINVAL, "a pool of %u slots "
+			    "for %u experts", from->nslots, from->nkeys));
+		if (from->nkeys > KEYS_MAX - c->nkeys)
+			return (cl_fail(err, CL_EINVAL, "a cache for more "
+			    "than %u experts", KEYS_MAX));
+		c->pool[i].number = i;
+		c->pool[i].first_key = c->nkeys;
+		c->pool[i].nkeys = from->nkeys;
+		c->pool[i].first_slot = nslots;
+		c->pool[i].nslots = from->nslots;
+		c->nkeys += from->nkeys;
+		nslots += from->nslots;
+	}
+	c->npools = o->npools;
+	return (nslots > 0 ? CL_OK : cl_fail(err, CL_EINVAL, "a cache of no "
+	    "slots for %u experts", c->nkeys));
+}
+
 struct cl_cache *
 cl_cache_new(const struct cl_cache_options *o, struct cl_err *err)
 {
-	const struct policy *policy;
 	struct cl_cache *c;
 
-	if ((policy = find(o->policy, err)) == NULL)
-		return (NULL);
-	if (o->nslots == 0 || o->nslots > o->nkeys || o->nevent == 0) {
-		cl_fail(err, CL_EINVAL, "a cache of %u slots for %u experts",
-		    o->nslots, o->nkeys);
-		return (NULL);
-	}
+	assert(o->npools > 0 && o->nevent > 0);
 	if ((c = calloc(1, sizeof(*c))) == NULL) {
 		cl_fail_nomem(err, "the cache");
 		return (NULL);
 	}
-	c->policy = policy;
+	c->policy = cl_cache_policy_find(o->policy.info);
+	memcpy(c->param, o->policy.value, sizeof(c->param));
 	c->contract = o->contract;
-	c->nkeys = o->nkeys;
-	c->nslots = o->nslots;
 	c->nevent = o->nevent;
-	if (allocate(c, err) != CL_OK) {
+	if (make_pools(c, o, err) != CL_OK || allocate(c, err) != CL_OK) {
 		cl_cache_free(c);
 		return (NULL);
 	}
@@ -101,23 +101,27 @@ renumber(struct cl_cache *c)
 }
 
 const struct cl_cache_outcome *
-cl_cache_serve(struct cl_cache *c, const uint32_t *keys, uint32_t n)
+cl_cache_serve(struct cl_cache *c, uint32_t pool, const uint32_t *keys,
+    uint32_t n)
 {
 
-	assert(n <= c->nevent);
+	assert(pool < c->npools && n <= c->nevent);
 	if (UINT32_MAX - c->event <= n)
 		renumber(c);
 	c->out.nhits = c->out.ncold = c->out.ncapacity = 0;
 	c->out.nbypass = c->out.nrejects = c->out.nvictims = 0;
-	c->policy->serve(c, keys, n);
+	c->policy->serve(c, &c->pool[pool], keys, n);
 	return (&c->out);
 }
 
 uint32_t
 cl_cache_resident(const struct cl_cache *c)
 {
+	uint32_t i, n = 0;
 
-	return (c->nused);
+	for (i = 0; i < c->npools; i++)
+		n += c->pool[i].nused;
+	return (n);
 }
 
 uint32_t
@@ -135,6 +139,7 @@ cl_cache_free(struct cl_cache *c)
 		return;
 	if (c->state != NULL)
 		c->policy->free(c->state);
+	free(c->pool);
 	free(c->slot);
 	free(c->pinned);
 	free(c->seen);

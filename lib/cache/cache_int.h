@@ -4,14 +4,17 @@
 /*
  * What a policy sees of the cache, and the one way an event is served.
  *
- * A policy is a struct policy: it keeps an order over the resident keys in
- * memory of its own, made by open, and has two verbs:
+ * A policy is a struct policy: it keeps an order over the resident keys of
+ * each pool, in memory of its own made by open: arrays over all keys, since
+ * no key belongs to two pools.  It has two verbs, each for a pool:
  *
  *	admit	a missing key wants in.  True: it is kept, and *victim is who
  *		left for it, or NO_KEY where a slot was free.  False: it is not
  *		kept, and nobody left.  A key for which cache_pinned() holds
- *		must not leave.
- *	use	a key of the event, resident or not, is recorded as used.
+ *		must not leave.  Whoever is refused by admission, be it the key
+ *		or one that had to leave for it, is counted in out.nrejects.
+ *	use	a key of the event, resident or not, is recorded as used; fresh
+ *		where this event did not find it resident.
  *
  * The contract is written once, below, and compiled into each policy with its
  * own verbs inline (POLICY_SERVE): one indirect call an event, not one a key.
@@ -24,24 +27,37 @@
 
 #define NO_KEY	CL_CACHE_NO_KEY
 
+struct pool {
+	/* fixed at open */
+	uint32_t	 number;
+	uint32_t	 first_key;
+	uint32_t	 nkeys;
+	uint32_t	 first_slot;
+	uint32_t	 nslots;
+
+	uint32_t	 nused;		/* slots in use; those below are */
+};
+
 struct policy {
 	struct cl_cache_policy_info info;
 	/* The policy's own state for the cache, or NULL when out of memory. */
 	void	*(*open)(const struct cl_cache *);
 	void	 (*free)(void *);
-	void	 (*serve)(struct cl_cache *, const uint32_t *, uint32_t);
+	void	 (*serve)(struct cl_cache *, struct pool *, const uint32_t *,
+		    uint32_t);
 };
 
 struct cl_cache {
 	/* fixed at open */
 	const struct policy *policy;
+	uint64_t	 param[CL_CACHE_PARAMS_MAX];	/* the policy's */
 	enum cl_contract contract;
 	uint32_t	 nkeys;
-	uint32_t	 nslots;
+	uint32_t	 npools;
 	uint32_t	 nevent;
 	void		*state;		/* the policy's */
 
-	uint32_t	 nused;		/* slots in use; those below are */
+	struct pool	*pool;
 	uint32_t	 event;		/* number of the event at hand, > 0 */
 	uint32_t	*slot;		/* of each key, or CL_CACHE_NO_SLOT */
 	uint32_t	*pinned;	/* of each key: the event that pinned it */
@@ -52,6 +68,11 @@ struct cl_cache {
 	uint32_t	*out_slot;
 	uint32_t	*victim;
 };
+
+typedef bool policy_admit(struct cl_cache *, struct pool *, uint32_t key,
+    uint32_t *victim);
+typedef void policy_use(struct cl_cache *, struct pool *, uint32_t key,
+    bool fresh);
 
 static inline bool
 cache_resident(const struct cl_cache *c, uint32_t key)
@@ -68,10 +89,10 @@ cache_pinned(const struct cl_cache *c, uint32_t key)
 }
 
 static inline bool
-cache_full(const struct cl_cache *c)
+pool_full(const struct pool *p)
 {
 
-	return (c->nused == c->nslots);
+	return (p->nused == p->nslots);
 }
 
 /* Step 2 of the contract: classify members from to to; pin what is there. */
@@ -100,18 +121,18 @@ cache_classify(struct cl_cache *c, const uint32_t *keys, uint32_t from,
 
 /* Step 3 for one missing key: a slot for it, by whoever has to leave. */
 static inline void
-cache_admit(struct cl_cache *c, uint32_t key, uint32_t i,
-    bool (*admit)(struct cl_cache *, uint32_t, uint32_t *))
+cache_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t i,
+    policy_admit *admit)
 {
 	uint32_t victim = NO_KEY, slot;
 
-	if (!admit(c, key, &victim)) {
+	if (p->nslots == 0 || !admit(c, p, key, &victim)) {
 		c->class[i] |= CL_CACHE_NOT_KEPT;
 		c->out.nbypass++;
 		return;
 	}
 	if (victim == NO_KEY)
-		slot = c->nused++;
+		slot = p->first_slot + p->nused++;
 	else {
 		slot = c->slot[victim];
 		c->slot[victim] = CL_CACHE_NO_SLOT;
@@ -124,9 +145,8 @@ cache_admit(struct cl_cache *c, uint32_t key, uint32_t i,
 
 /* Serve members from to to as one event, by the contract's four steps. */
 static inline void
-cache_event(struct cl_cache *c, const uint32_t *keys, uint32_t from,
-    uint32_t to, bool (*admit)(struct cl_cache *, uint32_t, uint32_t *),
-    void (*use)(struct cl_cache *, uint32_t))
+cache_event(struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t from, uint32_t to, policy_admit *admit, policy_use *use)
 {
 	uint32_t i;
 
@@ -135,27 +155,92 @@ cache_event(struct cl_cache *c, const uint32_t *keys, uint32_t from,
 	for (i = from; i < to; i++) {
 		c->victim[i] = NO_KEY;
 		if (c->class[i] != CL_CLASS_HIT)
-			cache_admit(c, keys[i], i, admit);
+			cache_admit(c, p, keys[i], i, admit);
 		c->out_slot[i] = c->slot[keys[i]];
 	}
 	for (i = from; i < to; i++)
-		use(c, keys[i]);
+		use(c, p, keys[i], c->class[i] != CL_CLASS_HIT);
+}
+
+/*
+ * Orders over resident keys as rings through sentinels, the most recent first.
+ * Links are arrays over all keys with the sentinels behind them, so that no
+ * key is ever searched for; a ring is named by its sentinel.
+ */
+struct link {
+	uint32_t	newer;		/* nearer to the most recent */
+	uint32_t	older;
+};
+
+static inline void
+ring_init(struct link *link, uint32_t ring)
+{
+
+	link[ring].newer = link[ring].older = ring;
+}
+
+static inline void
+ring_remove(struct link *link, uint32_t key)
+{
+	uint32_t newer = link[key].newer, older = link[key].older;
+
+	link[newer].older = older;
+	link[older].newer = newer;
+}
+
+static inline void
+ring_add(struct link *link, uint32_t ring, uint32_t key)
+{
+	uint32_t second = link[ring].older;
+
+	link[key].newer = ring;
+	link[key].older = second;
+	link[second].newer = key;
+	link[ring].older = key;
+}
+
+/* A member becomes the most recent. */
+static inline void
+ring_touch(struct link *link, uint32_t ring, uint32_t key)
+{
+
+	ring_remove(link, key);
+	ring_add(link, ring, key);
+}
+
+/*
+ * The least recent member that is not pinned, or the ring: at most as many
+ * steps away as the event has members.
+ */
+static inline uint32_t
+ring_victim(const struct cl_cache *c, const struct link *link, uint32_t ring)
+{
+	uint32_t key = link[ring].newer;
+
+	while (key != ring && cache_pinned(c, key))
+		key = link[key].newer;
+	return (key);
 }
 
 /* The serve verb of a policy that has NAME_admit and NAME_use. */
 #define POLICY_SERVE(name)						\
 static void								\
-name##_serve(struct cl_cache *c, const uint32_t *keys, uint32_t n)	\
+name##_serve(struct cl_cache *c, struct pool *p, const uint32_t *keys,	\
+    uint32_t n)								\
 {									\
 	uint32_t i;							\
 									\
 	if (c->contract == CL_CONTRACT_EVENT)				\
-		cache_event(c, keys, 0, n, name##_admit, name##_use);	\
+		cache_event(c, p, keys, 0, n, name##_admit, name##_use);\
 	else								\
 		for (i = 0; i < n; i++)					\
-			cache_event(c, keys, i, i + 1, name##_admit,	\
+			cache_event(c, p, keys, i, i + 1, name##_admit,	\
 			    name##_use);				\
 }
+
+/* The policy that a row of the table is of. */
+const struct policy	*cl_cache_policy_find(
+			    const struct cl_cache_policy_info *);
 
 /* The policies, a file each. */
 extern const struct policy cl_cache_lru;

@@ -1,8 +1,6 @@
 /*
- * Least recently used.  The resident keys form a ring through a sentinel,
- * most recent first; links are arrays over all keys, so that no key is ever
- * searched for.  The victim is the least recent key that is not pinned: at
- * most as many steps away as the event has members.
+ * Least recently used: a ring for each pool, whose victim is the least recent
+ * key that is not pinned.
  */
 
 #include <stdlib.h>
@@ -10,11 +8,8 @@
 #include "cache_int.h"
 
 struct lru {
-	uint32_t	 ring;		/* the sentinel: number of keys */
-	struct link {
-		uint32_t	newer;	/* nearer to the most recent */
-		uint32_t	older;
-	}		*link;		/* of each key and the sentinel */
+	uint32_t	 ring;		/* of pool 0; the others follow */
+	struct link	*link;
 };
 
 static void
@@ -32,73 +27,51 @@ static void *
 lru_open(const struct cl_cache *c)
 {
 	struct lru *l;
+	uint32_t i;
 
 	if ((l = malloc(sizeof(*l))) == NULL)
 		return (NULL);
 	l->ring = c->nkeys;
-	if ((l->link = calloc((size_t)c->nkeys + 1, sizeof(*l->link))) ==
-	    NULL) {
+	l->link = calloc((size_t)c->nkeys + c->npools, sizeof(*l->link));
+	if (l->link == NULL) {
 		free(l);
 		return (NULL);
 	}
-	l->link[l->ring].newer = l->link[l->ring].older = l->ring;
+	for (i = 0; i < c->npools; i++)
+		ring_init(l->link, l->ring + i);
 	return (l);
 }
 
-static inline void
-unlink_key(struct link *link, uint32_t key)
-{
-	uint32_t newer = link[key].newer, older = link[key].older;
-
-	link[newer].older = older;
-	link[older].newer = newer;
-}
-
-static inline void
-make_newest(struct link *link, uint32_t ring, uint32_t key)
-{
-	uint32_t second = link[ring].older;
-
-	link[key].newer = ring;
-	link[key].older = second;
-	link[second].newer = key;
-	link[ring].older = key;
-}
-
 static inline bool
-lru_admit(struct cl_cache *c, uint32_t key, uint32_t *victim)
+lru_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 {
 	struct lru *l = c->state;
-	uint32_t old;
+	uint32_t ring = l->ring + p->number, old;
 
-	if (cache_full(c)) {
-		old = l->link[l->ring].newer;
-		while (old != l->ring && cache_pinned(c, old))
-			old = l->link[old].newer;
-		if (old == l->ring)
+	if (pool_full(p)) {
+		if ((old = ring_victim(c, l->link, ring)) == ring)
 			return (false);
-		unlink_key(l->link, old);
+		ring_remove(l->link, old);
 		*victim = old;
 	}
-	make_newest(l->link, l->ring, key);
+	ring_add(l->link, ring, key);
 	return (true);
 }
 
 static inline void
-lru_use(struct cl_cache *c, uint32_t key)
+lru_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 {
 	struct lru *l = c->state;
 
-	if (!cache_resident(c, key))
-		return;
-	unlink_key(l->link, key);
-	make_newest(l->link, l->ring, key);
+	(void)fresh;
+	if (cache_resident(c, key))
+		ring_touch(l->link, l->ring + p->number, key);
 }
 
 POLICY_SERVE(lru)
 
 const struct policy cl_cache_lru = {
-	.info = { "lru", "least recently used" },
+	.info = { "lru", "least recently used", NULL, { { 0 } } },
 	.open = lru_open,
 	.free = lru_free,
 	.serve = lru_serve,

@@ -1,6 +1,9 @@
 /*
- * Budgets: every unit ends in a number of slots of one size.
+ * Budgets: every unit ends in a number of slots of one size, which layers may
+ * have to share out.
  */
+
+#include <assert.h>
 
 #include "cl/budget.h"
 #include "cl/err.h"
@@ -41,4 +44,42 @@ cl_budget_resolve(const struct cl_budget *b, const struct cl_model_sums *sums,
 		    "more bytes than 64 bits can say", (unsigned long long)n,
 		    (unsigned long long)s->stride));
 	return (CL_OK);
+}
+
+/* How many layers could take another slot. */
+static uint32_t
+count_open(const uint32_t *nexperts, const uint32_t *share, uint32_t n)
+{
+	uint32_t i, nopen = 0;
+
+	for (i = 0; i < n; i++)
+		nopen += share[i] < nexperts[i];
+	return (nopen);
+}
+
+/*
+ * As many whole rounds as there are slots for at once; a layer that fills up
+ * leaves slots to another turn, so that there are at most as many turns as
+ * layers, and a last one.
+ */
+void
+cl_budget_deal(uint32_t nslots, const uint32_t *nexperts, uint32_t *share,
+    uint32_t n)
+{
+	uint32_t i, nopen, rounds, take;
+
+	for (i = 0; i < n; i++)
+		share[i] = 0;
+	while (nslots > 0) {
+		nopen = count_open(nexperts, share, n);
+		assert(nopen > 0);
+		rounds = nslots / nopen > 0 ? nslots / nopen : 1;
+		for (i = 0; i < n && nslots > 0; i++) {
+			take = nexperts[i] - share[i];
+			if (take > rounds)
+				take = rounds;
+			share[i] += take;
+			nslots -= take;
+		}
+	}
 }

@@ -23,6 +23,11 @@ const char *const cl_conditions_prefills[] = {
 	[CL_PREFILL_TOKEN] = "token",
 	NULL
 };
+const char *const cl_conditions_partitions[] = {
+	[CL_PARTITION_GLOBAL] = "global",
+	[CL_PARTITION_LAYER] = "layer",
+	NULL
+};
 
 static void
 set_number(struct cl_stats_conds *c, const char *name, uint64_t v, bool known,
@@ -75,6 +80,7 @@ cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
     const struct cl_budget_slots *slots, const struct cl_replay_options *o,
     struct cl_err *err)
 {
+	char policy[CL_CACHE_POLICY_TEXT];
 	bool bytes = slots->stride != 0;
 
 	(void)cl_stats_set_str(c, "trace", what->trace, err);
@@ -85,8 +91,10 @@ cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
 	    cl_conditions_contracts[o->contract], err);
 	(void)cl_stats_set_str(c, "prefill",
 	    cl_conditions_prefills[o->prefill], err);
-	(void)cl_stats_set_str(c, "policy", o->policy, err);
-	(void)cl_stats_set_str(c, "partition", "global", err);
+	(void)cl_stats_set_str(c, "policy",
+	    cl_cache_policy_text(&o->policy, policy), err);
+	(void)cl_stats_set_str(c, "partition",
+	    cl_conditions_partitions[o->partition], err);
 	(void)cl_stats_set_str(c, "budget", what->budget, err);
 	(void)cl_stats_set_u64(c, "cache_experts", slots->nslots, err);
 	set_number(c, "cache_bytes", slots->nbytes, bytes, err);

@@ -101,6 +101,7 @@ make_columns(struct cl_replay *r, const struct cl_model *m,
 		col = &r->column[i];
 		col->layer = layers[i];
 		col->base = r->nkeys;
+		col->nexperts = l->nexperts;
 		col->expert_bytes = l->expert_bytes;
 		col->tally = cl_tally_layer(r->tally, i);
 		if ((col->keys = calloc(l->nexperts, sizeof(*col->keys))) ==
@@ -121,22 +122,20 @@ static void
 name_keys(struct cl_replay *r)
 {
 	struct column *col = r->column;
-	uint32_t i, key;
+	uint32_t i, e;
 
-	for (i = 0; i < r->ncolumns; i++, col++) {
-		key = i + 1 < r->ncolumns ? col[1].base : r->nkeys;
-		while (key-- > col->base)
-			r->name[key] = UINT64_C(1) << 63 |
-			    (uint64_t)col->layer << 32 | (key - col->base);
-	}
+	for (i = 0; i < r->ncolumns; i++, col++)
+		for (e = 0; e < col->nexperts; e++)
+			r->name[col->base + e] = UINT64_C(1) << 63 |
+			    (uint64_t)col->layer << 32 | e;
 }
 
 static int
 set_up(struct cl_replay *r, const struct cl_model *m, const uint32_t *layers,
     struct cl_err *err)
 {
-	struct cl_cache_options co = { 0 };
 	struct cl_model_sums sums;
+	uint32_t nevent = 0;
 	int status;
 
 	cl_model_sums(m, &sums);
@@ -147,18 +146,14 @@ set_up(struct cl_replay *r, const struct cl_model *m, const uint32_t *layers,
 	r->phase[PREFILL] = cl_tally_phase(r->tally, PREFILL);
 	r->phase[DECODE] = cl_tally_phase(r->tally, DECODE);
 	r->measure = cl_tally_measures(r->tally);
-	status = make_columns(r, m, layers, &co.nevent, err);
+	status = make_columns(r, m, layers, &nevent, err);
 	if (status == CL_OK)
-		status = make_arrays(r, co.nevent, err);
+		status = make_arrays(r, nevent, err);
+	if (status == CL_OK)
+		status = cl_replay_make_cache(r, nevent, err);
 	if (status != CL_OK)
 		return (status);
 	name_keys(r);
-	co.nkeys = r->nkeys;
-	co.nslots = r->o.nslots;
-	co.contract = r->o.contract;
-	co.policy = r->o.policy;
-	if ((r->cache = cl_cache_new(&co, err)) == NULL)
-		return (err->code);
 	return (cl_tally_write_columns(r->tally, r->writer, err));
 }
 

@@ -168,7 +168,7 @@ cl_replay_event(struct cl_replay *r, struct column *col, const uint32_t *keys,
 		step = 1;
 	d = digest_begin(r->digest, col, n);
 	for (i = 0; i < n; i += step) {
-		out = cl_cache_serve(r->cache, keys + i, step);
+		out = cl_cache_serve(r->cache, col->pool, keys + i, step);
 		if ((status = count(r, col, out, step, phase, err)) != CL_OK)
 			return (status);
 		d = digest_members(r, d, out, step, i, &word);

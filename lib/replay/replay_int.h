@@ -16,6 +16,8 @@ enum { PREFILL, DECODE, NPHASES };
 struct column {
 	uint32_t	 layer;		/* absolute */
 	uint32_t	 base;		/* key of its expert 0 */
+	uint32_t	 nexperts;
+	uint32_t	 pool;		/* of the cache */
 	uint64_t	 expert_bytes;
 	struct cl_tally_layer *tally;
 	/* What the pass at hand uses of the layer, by first appearance. */
@@ -64,6 +66,10 @@ struct cl_replay {
 	uint64_t	 stop_ns;	/* 0 while the clock runs */
 	struct cl_host_usage before;
 };
+
+/* Once all columns are there; nevent: members of the largest event. */
+int	cl_replay_make_cache(struct cl_replay *, uint32_t nevent,
+	    struct cl_err *);
 
 /*
  * Serve n keys that one pass uses of one layer: cache, counters, digest,

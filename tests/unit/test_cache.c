@@ -13,15 +13,34 @@
 
 #define NKEYS	24
 
-static struct cl_cache *
-cache_of(uint32_t nslots, enum cl_contract contract)
+static struct cl_cache_policy
+policy_of(const char *text)
 {
-	struct cl_cache_options o = { NKEYS, nslots, NKEYS, contract, "lru" };
+	struct cl_cache_policy p;
+
+	assert(cl_cache_policy_parse(text, &p, NULL) == CL_OK);
+	return (p);
+}
+
+static struct cl_cache *
+pools_of(const struct cl_cache_pool *pools, uint32_t npools,
+    enum cl_contract contract, const char *policy)
+{
+	struct cl_cache_options o = { pools, npools, NKEYS, contract,
+	    policy_of(policy) };
 	struct cl_err err = { 0 };
 	struct cl_cache *c = cl_cache_new(&o, &err);
 
 	assert(c != NULL);
 	return (c);
+}
+
+static struct cl_cache *
+cache_of(uint32_t nslots, enum cl_contract contract)
+{
+	struct cl_cache_pool pool = { NKEYS, nslots };
+
+	return (pools_of(&pool, 1, contract, "lru"));
 }
 
 /* The twin: a list of residents, most recent first, moved by hand. */
@@ -112,14 +131,14 @@ twin_event(struct twin *t, const uint32_t *s, uint32_t n,
 }
 
 static uint32_t
-random_event(uint64_t *rng, uint32_t *keys)
+random_event(uint64_t *rng, uint32_t nkeys, uint32_t *keys)
 {
-	uint32_t n = 1 + (uint32_t)cl_rng_below(rng, NKEYS), i = 0, key;
+	uint32_t n = 1 + (uint32_t)cl_rng_below(rng, nkeys), i = 0, key;
 
 	if (cl_rng_below(rng, 4) != 0)
 		n = 1 + n % 4;
 	while (i < n) {
-		key = (uint32_t)cl_rng_below(rng, NKEYS);
+		key = (uint32_t)cl_rng_below(rng, nkeys);
 		if (!among(keys, i, key))
 			keys[i++] = key;
 	}
@@ -140,8 +159,8 @@ run_twins(enum cl_contract contract)
 		memset(&t, 0, sizeof(t));
 		t.nslots = nslots;
 		for (e = 0; e < 500; e++) {
-			n = random_event(&rng, keys);
-			out = cl_cache_serve(c, keys, n);
+			n = random_event(&rng, NKEYS, keys);
+			out = cl_cache_serve(c, 0, keys, n);
 			assert(out->nhits + out->ncold + out->ncapacity == n);
 			if (contract == CL_CONTRACT_EVENT)
 				twin_event(&t, keys, n, out, 0);
@@ -182,7 +201,7 @@ the_conformance_trace_holds(void)
 	int i;
 
 	for (i = 0; i < 5; i++) {
-		out = cl_cache_serve(c, steps[i], 2);
+		out = cl_cache_serve(c, 0, steps[i], 2);
 		assert(out->nhits == (i == 0 ? 0u : 1u));
 		assert(out->ncold + out->ncapacity == (i == 0 ? 2u : 1u));
 	}
@@ -200,7 +219,7 @@ cyclic_hits(uint32_t n, uint32_t nslots)
 		for (key = 0; key < n; key += 2) {
 			keys[0] = key;
 			keys[1] = key + 1;
-			hits += cl_cache_serve(c, keys, 2)->nhits;
+			hits += cl_cache_serve(c, 0, keys, 2)->nhits;
 		}
 	cl_cache_free(c);
 	return (hits);
@@ -228,9 +247,9 @@ what_hits_small_hits_large(void)
 		large = cache_of(nslots + 1, CL_CONTRACT_SERIAL);
 		rng = nslots;
 		for (e = 0; e < 300; e++) {
-			n = random_event(&rng, keys);
-			a = cl_cache_serve(small, keys, n);
-			b = cl_cache_serve(large, keys, n);
+			n = random_event(&rng, NKEYS, keys);
+			a = cl_cache_serve(small, 0, keys, n);
+			b = cl_cache_serve(large, 0, keys, n);
 			for (i = 0; i < n; i++)
 				assert(a->class[i] != CL_CLASS_HIT ||
 				    b->class[i] == CL_CLASS_HIT);
@@ -249,8 +268,8 @@ slots_are_never_shared(void)
 	uint64_t rng = 3;
 
 	for (e = 0; e < 2000; e++) {
-		n = random_event(&rng, keys);
-		out = cl_cache_serve(c, keys, n);
+		n = random_event(&rng, NKEYS, keys);
+		out = cl_cache_serve(c, 0, keys, n);
 		for (i = 0; i < 5; i++)
 			owner[i] = CL_CACHE_NO_KEY;
 		for (i = 0; i < n; i++) {
@@ -266,20 +285,130 @@ slots_are_never_shared(void)
 	cl_cache_free(c);
 }
 
+/*
+ * Two pools of 12 keys: whatever the other serves, each decides as if it were
+ * alone, in slots of its own.
+ */
+static void
+pools_are_caches_of_their_own(const char *policy, enum cl_contract contract)
+{
+	static const struct cl_cache_pool pools[2] = { { 12, 4 }, { 12, 5 } };
+	const struct cl_cache_outcome *both, *one;
+	struct cl_cache *c, *alone[2];
+	uint32_t keys[NKEYS], shifted[NKEYS], e, n, i, p;
+	uint64_t rng = 11;
+
+	c = pools_of(pools, 2, contract, policy);
+	alone[0] = pools_of(&pools[0], 1, contract, policy);
+	alone[1] = pools_of(&pools[1], 1, contract, policy);
+	for (e = 0; e < 2000; e++) {
+		p = (uint32_t)cl_rng_below(&rng, 2);
+		n = random_event(&rng, 12, keys);
+		for (i = 0; i < n; i++)
+			shifted[i] = keys[i] + 12 * p;
+		both = cl_cache_serve(c, p, shifted, n);
+		one = cl_cache_serve(alone[p], 0, keys, n);
+		assert(both->nrejects == one->nrejects);
+		for (i = 0; i < n; i++) {
+			assert(both->class[i] == one->class[i]);
+			assert(both->victim[i] == (one->victim[i] ==
+			    CL_CACHE_NO_KEY ? CL_CACHE_NO_KEY :
+			    one->victim[i] + 12 * p));
+			assert(both->slot[i] == (one->slot[i] ==
+			    CL_CACHE_NO_SLOT ? CL_CACHE_NO_SLOT :
+			    one->slot[i] + pools[0].nslots * p));
+		}
+	}
+	assert(cl_cache_resident(c) == 9);
+	cl_cache_free(c);
+	cl_cache_free(alone[0]);
+	cl_cache_free(alone[1]);
+}
+
+static void
+a_pool_does_not_know_of_others(void)
+{
+
+	pools_are_caches_of_their_own("lru", CL_CONTRACT_EVENT);
+	pools_are_caches_of_their_own("lru", CL_CONTRACT_SERIAL);
+}
+
+static void
+a_pool_without_slots_keeps_nothing(void)
+{
+	static const struct cl_cache_pool pools[2] = { { 12, 1 }, { 12, 0 } };
+	static const char *const policies[] = { "lru" };
+	const struct cl_cache_outcome *out;
+	uint32_t keys[2] = { 12, 13 }, i, e;
+	struct cl_cache *c;
+
+	for (i = 0; i < 1; i++) {
+		c = pools_of(pools, 2, CL_CONTRACT_EVENT, policies[i]);
+		for (e = 0; e < 3; e++) {
+			out = cl_cache_serve(c, 1, keys, 2);
+			assert(out->nbypass == 2 && out->nrejects == 0);
+			assert(out->ncold == (e == 0 ? 2 : 0));
+			assert(out->nhits == 0 && out->nvictims == 0);
+		}
+		assert(cl_cache_resident(c) == 0);
+		cl_cache_free(c);
+	}
+}
+
 static void
 a_cache_that_cannot_be_is_refused(void)
 {
-	struct cl_cache_options o = { 8, 0, 8, CL_CONTRACT_EVENT, "lru" };
+	struct cl_cache_pool pool = { 8, 0 };
+	struct cl_cache_options o = { &pool, 1, 8, CL_CONTRACT_EVENT,
+	    policy_of("lru") };
 	struct cl_err err = { 0 };
 
 	assert(cl_cache_new(&o, &err) == NULL && err.code == CL_EINVAL);
-	o.nslots = 9;
-	assert(cl_cache_new(&o, NULL) == NULL);
-	o.nslots = 8;
-	o.policy = "LRU";
+	pool.nslots = 9;
 	memset(&err, 0, sizeof(err));
-	assert(cl_cache_new(&o, &err) == NULL);
-	assert(strstr(err.msg, "\"LRU\"") != NULL);
+	assert(cl_cache_new(&o, &err) == NULL && err.code == CL_EINVAL);
+	pool.nkeys = (1u << 27) + 1;
+	memset(&err, 0, sizeof(err));
+	assert(cl_cache_new(&o, &err) == NULL && err.code == CL_EINVAL);
+}
+
+static void
+text_is(const char *from, const char *to)
+{
+	struct cl_cache_policy p = policy_of(from);
+	char buf[CL_CACHE_POLICY_TEXT];
+
+	assert(strcmp(cl_cache_policy_text(&p, buf), to) == 0);
+}
+
+static void
+policies_are_written_in_full(void)
+{
+
+	text_is("lru", "lru");
+}
+
+static void
+refused(const char *text, const char *message)
+{
+	struct cl_cache_policy p;
+	struct cl_err err = { 0 };
+
+	assert(cl_cache_policy_parse(text, &p, &err) == CL_EINVAL);
+	assert(strcmp(err.msg, message) == 0);
+}
+
+static void
+what_no_policy_takes_is_refused(void)
+{
+	refused("", "no cache policy is called \"\"; there are lru");
+	refused("LRU", "no cache policy is called \"LRU\"; there are lru");
+	refused("lr\033u:window=1", "no cache policy is called \"lr?u\"; "
+	    "there are lru");
+	refused("lru:", "\"\" is none of its parameters: policy lru takes no "
+	    "parameters");
+	refused("lru:window=1", "\"window=1\" is none of its parameters: "
+	    "policy lru takes no parameters");
 }
 
 static const struct unit units[] = {
@@ -295,8 +424,16 @@ static const struct unit units[] = {
 	    what_hits_small_hits_large },
 	{ "no slot belongs to two members of an event",
 	    slots_are_never_shared },
-	{ "a cache of no slots, too many, or no known policy is refused",
+	{ "each pool decides as if it were alone, in slots of its own",
+	    a_pool_does_not_know_of_others },
+	{ "a pool without slots keeps nothing",
+	    a_pool_without_slots_keeps_nothing },
+	{ "a cache of no slots or too many is refused",
 	    a_cache_that_cannot_be_is_refused },
+	{ "a policy's text has all its parameters",
+	    policies_are_written_in_full },
+	{ "what no policy takes is refused, and what it takes is told",
+	    what_no_policy_takes_is_refused },
 };
 
 UNIT_MAIN(units)

@@ -186,8 +186,9 @@ read_back(const struct cl_buf *bytes, struct result *r)
 static struct cl_replay_options
 options(uint32_t nslots)
 {
-	struct cl_replay_options o = { .policy = "lru", .nslots = nslots };
+	struct cl_replay_options o = { .nslots = nslots };
 
+	assert(cl_cache_policy_parse("lru", &o.policy, NULL) == CL_OK);
 	return (o);
 }
 

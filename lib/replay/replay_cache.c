@@ -1,0 +1,62 @@
+/*
+ * The cache of a replay: its slots as one pool for all layers, or dealt to a
+ * pool for each.  Keys and pools both follow the columns.
+ */
+
+#include <stdlib.h>
+
+#include "cl/budget.h"
+#include "cl/err.h"
+#include "replay_int.h"
+
+/* A pool for each column. */
+static int
+deal_slots(struct cl_replay *r, struct cl_cache_pool *pools,
+    struct cl_err *err)
+{
+	uint32_t *nexperts, *share, i;
+
+	if ((nexperts = calloc(r->ncolumns, 2 * sizeof(*nexperts))) == NULL)
+		return (cl_fail_nomem(err, "the cache's pools"));
+	share = nexperts + r->ncolumns;
+	for (i = 0; i < r->ncolumns; i++)
+		nexperts[i] = r->column[i].nexperts;
+	cl_budget_deal(r->o.nslots, nexperts, share, r->ncolumns);
+	for (i = 0; i < r->ncolumns; i++) {
+		pools[i].nkeys = nexperts[i];
+		pools[i].nslots = share[i];
+		r->column[i].pool = i;
+	}
+	free(nexperts);
+	return (CL_OK);
+}
+
+int
+cl_replay_make_cache(struct cl_replay *r, uint32_t nevent, struct cl_err *err)
+{
+	struct cl_cache_options o = {
+		.npools = 1,
+		.nevent = nevent,
+		.contract = r->o.contract,
+		.policy = r->o.policy,
+	};
+	struct cl_cache_pool *pools;
+	int status = CL_OK;
+
+	if (r->ncolumns == 0)
+		return (cl_fail(err, CL_EINVAL, "no layer has experts: "
+		    "there is nothing to cache"));
+	if ((pools = calloc(r->ncolumns, sizeof(*pools))) == NULL)
+		return (cl_fail_nomem(err, "the cache's pools"));
+	pools[0].nkeys = r->nkeys;
+	pools[0].nslots = r->o.nslots;
+	if (r->o.partition == CL_PARTITION_LAYER) {
+		o.npools = r->ncolumns;
+		status = deal_slots(r, pools, err);
+	}
+	o.pools = pools;
+	if (status == CL_OK && (r->cache = cl_cache_new(&o, err)) == NULL)
+		status = err->code;
+	free(pools);
+	return (status);
+}
