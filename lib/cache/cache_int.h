@@ -244,5 +244,6 @@ const struct policy	*cl_cache_policy_find(
 
 /* The policies, a file each. */
 extern const struct policy cl_cache_lru;
+extern const struct policy cl_cache_wtinylfu;
 
 #endif /* CACHE_INT_H */

@@ -19,6 +19,7 @@
 
 static const struct policy *const table[] = {
 	&cl_cache_lru,
+	&cl_cache_wtinylfu,
 };
 
 #define NPOLICIES	(sizeof(table) / sizeof(table[0]))

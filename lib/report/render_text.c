@@ -280,7 +280,9 @@ summarise(struct cl_render *r, const struct view *v)
 		    (unsigned long long)member);
 	cl_table_add(t, "%s%s%s", cl_run_synthetic(v->run) ? "SYNTHETIC " :
 	    "", short_name(b, cl_run_cond_text(v->run, "trace", "-")), which);
-	cl_table_add(t, "%.12s", cl_run_cond_text(v->run, "policy", "-"));
+	cl_table_add(t, "%.24s%s", cl_run_cond_text(v->run, "policy", "-"),
+	    strcmp(cl_run_cond_text(v->run, "partition", ""), "layer") == 0 ?
+	    " by layer" : "");
 	cl_table_add(t, "%s", cl_cell_text(&slots, b, sizeof(b)));
 	cl_table_add(t, "%s", cl_render_cell(b, v, v->all, "tokens"));
 	cl_table_add(t, "%s", cl_figure_percent(b, cl_render_count(v, v->all,

@@ -331,18 +331,21 @@ a_pool_does_not_know_of_others(void)
 
 	pools_are_caches_of_their_own("lru", CL_CONTRACT_EVENT);
 	pools_are_caches_of_their_own("lru", CL_CONTRACT_SERIAL);
+	pools_are_caches_of_their_own("wtinylfu", CL_CONTRACT_EVENT);
+	pools_are_caches_of_their_own("wtinylfu:window=50",
+	    CL_CONTRACT_SERIAL);
 }
 
 static void
 a_pool_without_slots_keeps_nothing(void)
 {
 	static const struct cl_cache_pool pools[2] = { { 12, 1 }, { 12, 0 } };
-	static const char *const policies[] = { "lru" };
+	static const char *const policies[] = { "lru", "wtinylfu" };
 	const struct cl_cache_outcome *out;
 	uint32_t keys[2] = { 12, 13 }, i, e;
 	struct cl_cache *c;
 
-	for (i = 0; i < 1; i++) {
+	for (i = 0; i < 2; i++) {
 		c = pools_of(pools, 2, CL_CONTRACT_EVENT, policies[i]);
 		for (e = 0; e < 3; e++) {
 			out = cl_cache_serve(c, 1, keys, 2);
@@ -386,6 +389,9 @@ policies_are_written_in_full(void)
 {
 
 	text_is("lru", "lru");
+	text_is("wtinylfu", "wtinylfu:window=1");
+	text_is("wtinylfu:window=0", "wtinylfu:window=0");
+	text_is("wtinylfu:window=100", "wtinylfu:window=100");
 }
 
 static void
@@ -401,14 +407,35 @@ refused(const char *text, const char *message)
 static void
 what_no_policy_takes_is_refused(void)
 {
-	refused("", "no cache policy is called \"\"; there are lru");
-	refused("LRU", "no cache policy is called \"LRU\"; there are lru");
+#define TAKES	": policy wtinylfu takes window=1 (percent of the slots, " \
+		"0 to 100)"
+	refused("", "no cache policy is called \"\"; there are lru, wtinylfu");
+	refused("LRU", "no cache policy is called \"LRU\"; there are lru, "
+	    "wtinylfu");
 	refused("lr\033u:window=1", "no cache policy is called \"lr?u\"; "
-	    "there are lru");
+	    "there are lru, wtinylfu");
 	refused("lru:", "\"\" is none of its parameters: policy lru takes no "
 	    "parameters");
 	refused("lru:window=1", "\"window=1\" is none of its parameters: "
 	    "policy lru takes no parameters");
+	refused("wtinylfu:", "\"\" is none of its parameters" TAKES);
+	refused("wtinylfu:win=1", "\"win=1\" is none of its parameters" TAKES);
+	refused("wtinylfu:windows=1",
+	    "\"windows=1\" is none of its parameters" TAKES);
+	refused("wtinylfu:window", "\"window\" is not such a number" TAKES);
+	refused("wtinylfu:window=", "\"window=\" is not such a number" TAKES);
+	refused("wtinylfu:window=101",
+	    "\"window=101\" is not such a number" TAKES);
+	refused("wtinylfu:window=-1",
+	    "\"window=-1\" is not such a number" TAKES);
+	refused("wtinylfu:window=1%",
+	    "\"window=1%\" is not such a number" TAKES);
+	refused("wtinylfu:window=000000000000000000001",
+	    "\"window=000000000000000000001\" is not such a number" TAKES);
+	refused("wtinylfu:window=1,", "\"\" is none of its parameters" TAKES);
+	refused("wtinylfu:window=1,window=1",
+	    "\"window=1\" is there twice" TAKES);
+#undef TAKES
 }
 
 static const struct unit units[] = {
