@@ -15,11 +15,12 @@
 
 static const struct fe_command command = {
 	.name = "cl-report",
-	.synopsis = "[-ahV] [-f text|tsv|json] [stats ...]",
+	.synopsis = "[-ahV] [--expect-runs N] [-f text|tsv|json] [stats ...]",
 	.help =
 "Report what cl-replay counted and measured.\n"
 "\n"
 "  -a, --all           show every row of long tables\n"
+"  --expect-runs N     it is trouble if there are not just N runs in all\n"
 "  -f, --format text|tsv|json\n"
 "                      for people, for awk, for programs (text)\n"
 "  -h, --help          show this\n"
@@ -31,11 +32,16 @@ static const struct fe_command command = {
 
 struct options {
 	unsigned	 form;
+	bool		 expects;	/* a number of runs: */
+	uint64_t	 nruns;
 	struct cl_render_options render;
 };
 
+enum { OPT_EXPECT_RUNS = 256 };
+
 static const struct option long_options[] = {
 	{ "all", no_argument, NULL, 'a' },
+	{ "expect-runs", required_argument, NULL, OPT_EXPECT_RUNS },
 	{ "format", required_argument, NULL, 'f' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -61,6 +67,11 @@ parse_args(struct options *o, int argc, char **argv)
 			fe_help();
 		case 'V':
 			fe_version();
+		case OPT_EXPECT_RUNS:
+			o->expects = true;
+			o->nruns = fe_u64("--expect-runs", optarg, 0,
+			    UINT64_MAX);
+			break;
 		default:
 			fe_misuse("see %s --help", command.name);
 		}
@@ -91,9 +102,12 @@ show(struct cl_render *render, const struct cl_run *run)
 		fe_die(&err);
 }
 
-/* Every run of one input; what is intact is printed before an error is. */
+/*
+ * Every run of one input, counted in *nruns; what is intact is printed before
+ * an error is.
+ */
 static int
-report(struct cl_render *render, const char *path)
+report(struct cl_render *render, const char *path, uint64_t *nruns)
 {
 	struct cl_err err = { 0 };
 	struct cl_src *src = fe_input(path);
@@ -107,8 +121,10 @@ report(struct cl_render *render, const char *path)
 		fe_die(&err);
 	do {
 		got = cl_run_next(in, &run, &err);
-		if (run.begun)
+		if (run.begun) {
 			show(render, &run);
+			++*nruns;
+		}
 		if (got == CL_OK && judge(&run, name, ++n) != FE_DONE)
 			status = FE_TROUBLE;
 		cl_run_free(&run);
@@ -120,6 +136,19 @@ report(struct cl_render *render, const char *path)
 	return (FE_TROUBLE);
 }
 
+/* A run that nobody would miss: are there as many as there should be? */
+static int
+judge_number(const struct options *o, uint64_t nruns)
+{
+
+	if (!o->expects || nruns == o->nruns)
+		return (FE_DONE);
+	fe_warn("%llu run%s came, and %llu were expected",
+	    (unsigned long long)nruns, nruns == 1 ? "" : "s",
+	    (unsigned long long)o->nruns);
+	return (FE_TROUBLE);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -127,6 +156,7 @@ main(int argc, char **argv)
 	struct cl_err err = { 0 };
 	struct cl_dst *out;
 	struct cl_render *render;
+	uint64_t nruns = 0;
 	int i, status = FE_DONE;
 
 	fe_init(&command);
@@ -136,11 +166,13 @@ main(int argc, char **argv)
 		fe_die(&err);
 	if (optind == argc) {
 		fe_outlive_interrupt();
-		status = report(render, "-");
+		status = report(render, "-", &nruns);
 	}
 	for (i = optind; i < argc; i++)
-		if (report(render, argv[i]) != FE_DONE)
+		if (report(render, argv[i], &nruns) != FE_DONE)
 			status = FE_TROUBLE;
+	if (judge_number(&o, nruns) != FE_DONE)
+		status = FE_TROUBLE;
 	if (cl_render_end(render, &err) != CL_OK)
 		fe_die(&err);
 	cl_render_free(render);
