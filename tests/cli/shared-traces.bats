@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Traces that other people recorded, turned into rows by jq or awk and loaded:
-# a global LRU cache hits and misses as a slow independent reference counted
-# (shared-traces/lru.tsv), under both contracts.
+# each policy hits and misses as a slow independent reference counted
+# (shared-traces/counts.tsv), under both contracts and both partitions.
 
 load helpers
 
@@ -34,50 +34,54 @@ rows()
 	esac
 }
 
-# counts_are NAME: each row of lru.tsv of that trace comes out exactly.
+# counts_are NAME ROWS: so many rows of counts.tsv are of that trace, and each
+# comes out exactly.
 counts_are()
 {
-	local capacity contract wanted got checked=0
+	local scope capacity contract policy
 
-	while IFS=$'\t' read -r _ _ capacity contract _ wanted; do
-		wanted=$(cut -f 1-5 <<<"$wanted")
-		cl-replay --io none --cache "${capacity}e" \
-		    --contract "$contract" "$1.clt" >one.cls
-		got=$(cl-report -f json one.cls | jq -r '.runs[0].totals |
-		    [.hits, .misses, .cold, .evictions, .bypass] | @tsv')
-		diff <(echo "$capacity $contract $wanted") \
-		    <(echo "$capacity $contract $got")
-		checked=$((checked + 1))
-	done < <(awk -v name="$1" '$1 == name' "$HERE/lru.tsv")
-	[ "$checked" -ge 4 ]
+	awk -F '\t' -v OFS='\t' -v name="$1" '$1 == name {
+	    print $2, $3, $4, $5, $6, $7, $8, $9, $10 }' \
+	    "$HERE/counts.tsv" >wanted
+	[ "$(wc -l <wanted)" -eq "$2" ]
+	while IFS=$'\t' read -r scope capacity contract policy _; do
+		cl-replay --io none --cache "${capacity}e" --window 0 \
+		    --policy "$policy" --partition "$scope" \
+		    --contract "$contract" "$1.clt"
+	done <wanted >all.cls
+	cl-report -f json --expect-runs "$2" all.cls | jq -r '.runs[] |
+	    [.partition, .cache_experts, .contract,
+	    (.policy | sub(":.*"; "")), (.totals |
+	    .hits, .misses, .cold, .evictions, .bypass)] | @tsv' >got
+	diff -u wanted got
 }
 
-@test "olmoe: LRU counts are those of the reference" {
+@test "olmoe: counts are those of the reference" {
 	need shared traces/olmoe
 	rows olmoe | cl-trace --load --layers 16 --experts 64 --used 8 \
 	    >olmoe.clt
-	counts_are olmoe
+	counts_are olmoe 24
 }
 
-@test "granite: LRU counts are those of the reference" {
+@test "granite: counts are those of the reference" {
 	need shared traces/granite
 	rows granite | cl-trace --load --layers 24 --experts 32 --used 8 \
 	    >granite.clt
-	counts_are granite
+	counts_are granite 16
 }
 
-@test "gpt-oss-120b: LRU counts are those of the reference" {
+@test "gpt-oss-120b: counts are those of the reference" {
 	need shared traces/gpt-oss-120b
 	rows gptoss120 | cl-trace --load --layers 36 --experts 128 --used 2 \
 	    >gptoss120.clt
-	counts_are gptoss120
+	counts_are gptoss120 24
 }
 
-@test "gpt-oss-20b: LRU counts are those of the reference" {
+@test "gpt-oss-20b: counts are those of the reference" {
 	need shared traces/gpt-oss-20b
 	rows gptoss20b | cl-trace --load --layers 24 --experts 32 --used 4 \
 	    >gptoss20b.clt
-	counts_are gptoss20b
+	counts_are gptoss20b 16
 }
 
 @test "granite: decode counts of each expert are the published ones" {
