@@ -3,7 +3,6 @@
  */
 
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cl/compare.h"
@@ -28,9 +27,10 @@ static const struct fe_command command = {
 "  -q, --quiet         print nothing; the exit status says it\n"
 "  -V, --version       show the version\n"
 "\n"
-"One of a and b may be -, standard input.\n"
-"Exit status: 0 logical counters and digests are the same, 1 they are not,\n"
-"2 trouble (an incomplete run is trouble).\n"
+"One of a and b may be -, standard input.  Several runs are paired by what\n"
+"varies within a side: trace, budget, policy or any other option.\n"
+"Exit status: 0 logical counters and digests are the same, 1 they are not or\n"
+"a run has no partner, 2 trouble (an incomplete run is trouble).\n"
 };
 
 struct options {
@@ -113,13 +113,13 @@ load(struct cl_compare_side *side, const char *path)
 /* Nothing is printed before it is clear that all pairs may be compared. */
 static void
 check(const struct cl_compare_side *a, const struct cl_compare_side *b,
-    const struct cl_compare_pair *pairs, size_t n)
+    const struct cl_compare_pairs *pairs)
 {
 	struct cl_err why = { 0 }, err = { 0 };
 	size_t i;
 
-	for (i = 0; i < n; i++) {
-		if (cl_compare_check(&pairs[i], &why) == CL_OK)
+	for (i = 0; i < pairs->n; i++) {
+		if (cl_compare_check(&pairs->pair[i], &why) == CL_OK)
 			continue;
 		(void)cl_fail(&err, why.code, "%s and %s: %s; --force compares "
 		    "them all the same", a->name, b->name, why.msg);
@@ -129,20 +129,22 @@ check(const struct cl_compare_side *a, const struct cl_compare_side *b,
 
 static int
 compare(const struct options *o, struct cl_compare *c,
-    const struct cl_compare_pair *pairs, size_t n)
+    const struct cl_compare_pairs *pairs)
 {
+	const struct cl_compare_pair *p;
 	struct cl_compare_verdict v;
 	struct cl_err err = { 0 }, note;
-	size_t i;
 	int status = FE_DONE;
 
-	for (i = 0; i < n; i++) {
+	if (pairs->nonly_a + pairs->nonly_b > 0)
+		status = FE_NEGATIVE;
+	for (p = pairs->pair; p < pairs->pair + pairs->n; p++) {
 		memset(&note, 0, sizeof(note));
-		(void)cl_compare_check(&pairs[i], &note);
-		if (!o->quiet && cl_compare_pair(c, &pairs[i],
+		(void)cl_compare_check(p, &note);
+		if (!o->quiet && cl_compare_pair(c, p,
 		    note.code == CL_OK ? NULL : note.msg, &err) != CL_OK)
 			fe_die(&err);
-		cl_compare_judge(&pairs[i], &v);
+		cl_compare_judge(p, &v);
 		if (!v.same)
 			status = FE_NEGATIVE;
 	}
@@ -156,11 +158,10 @@ main(int argc, char **argv)
 {
 	struct options o = { 0 };
 	struct cl_compare_side a = { 0 }, b = { 0 };
-	struct cl_compare_pair *pairs;
+	struct cl_compare_pairs pairs;
 	struct cl_compare *c = NULL;
 	struct cl_err err = { 0 };
 	struct cl_dst *out;
-	size_t n;
 	int trouble, status;
 
 	fe_init(&command);
@@ -168,17 +169,17 @@ main(int argc, char **argv)
 	trouble = load(&a, argv[optind]);
 	if (load(&b, argv[optind + 1]) != FE_DONE)
 		trouble = FE_TROUBLE;
-	if (cl_compare_pair_up(&a, &b, &pairs, &n, &err) != CL_OK)
+	if (cl_compare_pair_up(&a, &b, &pairs, &err) != CL_OK)
 		fe_die(&err);
 	if (!o.force)
-		check(&a, &b, pairs, n);
+		check(&a, &b, &pairs);
 	out = fe_output(NULL, false, false);
 	if (!o.quiet && (c = cl_compare_new(o.form, out, &o.render, &a, &b,
-	    &err)) == NULL)
+	    &pairs, &err)) == NULL)
 		fe_die(&err);
-	status = compare(&o, c, pairs, n);
+	status = compare(&o, c, &pairs);
 	cl_compare_free(c);
-	free(pairs);
+	cl_compare_pairs_free(&pairs);
 	cl_compare_side_free(&a);
 	cl_compare_side_free(&b);
 	return (fe_finish(out, trouble != FE_DONE ? trouble : status));

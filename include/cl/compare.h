@@ -42,6 +42,19 @@ struct cl_compare_pair {
 	struct cl_compare_columns columns[CL_STATS_MEASURED + 1]; /* by kind */
 };
 
+/*
+ * All pairs, in the order of a, and the numbers from 0 of the runs that have
+ * no partner.
+ */
+struct cl_compare_pairs {
+	struct cl_compare_pair *pair;
+	size_t		 n;
+	size_t		*only_a;
+	size_t		 nonly_a;
+	size_t		*only_b;
+	size_t		 nonly_b;
+};
+
 struct cl_compare_verdict {
 	size_t		 counters;	/* of the whole run */
 	size_t		 counters_differ;
@@ -61,13 +74,14 @@ int	cl_compare_load(struct cl_compare_side *, struct cl_stats_reader *,
 	    struct cl_err *);
 
 /*
- * Which runs belong together: one and one always do; several are paired by
- * their order, and only where they are as many and alike in every condition.
- * *pairs is the caller's to free.
+ * Which runs belong together: one and one always do; of several those that
+ * are alike in whatever varies within a side (cl-diff(1), Pairs).  An error
+ * where none are.  Free *pairs in any case.
  */
 int	cl_compare_pair_up(const struct cl_compare_side *a,
-	    const struct cl_compare_side *b, struct cl_compare_pair **pairs,
-	    size_t *npairs, struct cl_err *);
+	    const struct cl_compare_side *b, struct cl_compare_pairs *pairs,
+	    struct cl_err *);
+void	cl_compare_pairs_free(struct cl_compare_pairs *);
 
 /*
  * Why the pair should not be compared, as an error: another trace, model or
@@ -86,12 +100,14 @@ struct cl_compare	*cl_compare_new(unsigned form, struct cl_dst *,
 			    const struct cl_render_options *,
 			    const struct cl_compare_side *a,
 			    const struct cl_compare_side *b,
+			    const struct cl_compare_pairs *,
 			    struct cl_err *);
 
 /* note: why cl_compare_check refused what was forced; NULL: it did not. */
 int	cl_compare_pair(struct cl_compare *, const struct cl_compare_pair *,
 	    const char *note, struct cl_err *);
 
+/* Runs without a partner, and all pairs summed up. */
 int	cl_compare_end(struct cl_compare *, struct cl_err *);
 void	cl_compare_free(struct cl_compare *);		/* NULL is legal */
 void	cl_compare_side_free(struct cl_compare_side *);

@@ -9,6 +9,7 @@
 
 #include "cl/dst.h"
 #include "cl/err.h"
+#include "cl/num.h"
 #include "cl/stats_read.h"
 #include "cl/text.h"
 #include "cl/vec.h"
@@ -79,17 +80,14 @@ match_columns(struct cl_compare_columns *m, const struct cl_stats_columns *a,
 	}
 }
 
-static void
-match(struct cl_compare_pair *p, const struct cl_run *a,
-    const struct cl_run *b)
+void
+cl_compare_match(struct cl_compare_pair *p)
 {
 	size_t kind;
 
-	p->a = a;
-	p->b = b;
 	for (kind = CL_STATS_LOGICAL; kind <= CL_STATS_MEASURED; kind++)
-		match_columns(&p->columns[kind], &a->columns[kind],
-		    &b->columns[kind]);
+		match_columns(&p->columns[kind], &p->a->columns[kind],
+		    &p->b->columns[kind]);
 }
 
 bool
@@ -175,51 +173,6 @@ cl_compare_windows(const struct cl_compare_pair *p)
 		    a->row[i].tokens != b->row[i].tokens)
 			return (false);
 	return (true);
-}
-
-/* The first condition in which they differ, or NULL. */
-static const char *
-unlike(const struct cl_compare_pair *p)
-{
-	struct field f;
-	size_t i;
-
-	for (i = 0; cl_compare_cond(p, i, &f); i++)
-		if (!cl_cell_equal(&f.a, &f.b))
-			return (f.name);
-	return (NULL);
-}
-
-int
-cl_compare_pair_up(const struct cl_compare_side *a,
-    const struct cl_compare_side *b, struct cl_compare_pair **pairs,
-    size_t *npairs, struct cl_err *err)
-{
-	struct cl_compare_pair *p;
-	const char *name;
-	char vis[64];
-	size_t i;
-
-	if (a->n != b->n)
-		return (cl_fail(err, CL_EINVAL, "%s has %zu runs and %s has "
-		    "%zu: they cannot be paired", a->name, a->n, b->name,
-		    b->n));
-	if ((p = calloc(a->n + 1, sizeof(*p))) == NULL)
-		return (cl_fail_nomem(err, "pairs of runs"));
-	for (i = 0; i < a->n; i++) {
-		match(&p[i], &a->run[i], &b->run[i]);
-		if (a->n == 1 || (name = unlike(&p[i])) == NULL)
-			continue;
-		free(p);
-		return (cl_fail(err, CL_EINVAL, "run %zu of %s and of %s "
-		    "differ in \"%s\": several runs are paired by their "
-		    "order only where they are alike", i + 1, a->name,
-		    b->name, cl_text_vis(vis, sizeof(vis), name,
-		    strlen(name))));
-	}
-	*pairs = p;
-	*npairs = a->n;
-	return (CL_OK);
 }
 
 int
@@ -325,8 +278,10 @@ cl_compare_judge(const struct cl_compare_pair *p,
 struct cl_compare *
 cl_compare_new(unsigned form, struct cl_dst *dst,
     const struct cl_render_options *options, const struct cl_compare_side *a,
-    const struct cl_compare_side *b, struct cl_err *err)
+    const struct cl_compare_side *b, const struct cl_compare_pairs *pairs,
+    struct cl_err *err)
 {
+	static const struct cl_cell zero = { .type = CL_STATS_U64 };
 	struct cl_compare *c;
 
 	if ((c = calloc(1, sizeof(*c))) == NULL) {
@@ -338,11 +293,27 @@ cl_compare_new(unsigned form, struct cl_dst *dst,
 	c->options = *options;
 	c->a = a;
 	c->b = b;
+	c->pairs = pairs;
+	c->hits = (struct field){ "hits", zero, zero };
+	c->misses = (struct field){ "misses", zero, zero };
 	if (c->form->begin(c, err) != CL_OK) {
 		cl_compare_free(c);
 		return (NULL);
 	}
 	return (c);
+}
+
+/* Add a counter of a whole run to a sum that is known. */
+static void
+add_up(struct cl_cell *sum, const struct cl_run *run, const char *name)
+{
+	const struct cl_run_row *row = cl_run_find(run, CL_STATS_LOGICAL,
+	    CL_STATS_RUN, 0);
+	uint64_t n;
+
+	if (!cl_run_count(run, CL_STATS_LOGICAL, row, name, &n) ||
+	    !cl_add(sum->u, n, &sum->u))
+		sum->type = CL_STATS_NONE;
 }
 
 int
@@ -353,6 +324,11 @@ cl_compare_pair(struct cl_compare *c, const struct cl_compare_pair *p,
 
 	c->npairs++;
 	cl_compare_judge(p, &v);
+	c->nsame += v.same;
+	add_up(&c->hits.a, p->a, c->hits.name);
+	add_up(&c->hits.b, p->b, c->hits.name);
+	add_up(&c->misses.a, p->a, c->misses.name);
+	add_up(&c->misses.b, p->b, c->misses.name);
 	return (c->form->pair(c, p, &v, note, err));
 }
 

@@ -36,7 +36,12 @@ struct cl_compare {
 	struct cl_render_options options;
 	const struct cl_compare_side *a;
 	const struct cl_compare_side *b;
+	const struct cl_compare_pairs *pairs;
 	size_t		 npairs;	/* that were begun */
+	size_t		 nsame;		/* of them */
+	/* Summed over them; none where one of them does not know. */
+	struct field	 hits;
+	struct field	 misses;
 	struct cl_json	 json;		/* json: the open document */
 };
 
@@ -65,6 +70,9 @@ bool	cl_compare_rows(const struct cl_compare_pair *, enum cl_stats_kind,
 /* Do the rows differ in any field? */
 bool	cl_compare_differ(const struct cl_compare_pair *, enum cl_stats_kind,
 	    const struct row_pair *);
+
+/* Fill in the columns of a pair whose runs are set. */
+void	cl_compare_match(struct cl_compare_pair *);
 
 /* May windows be compared: do both sides have the same bounds? */
 bool	cl_compare_windows(const struct cl_compare_pair *);

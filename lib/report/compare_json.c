@@ -147,14 +147,49 @@ pair(struct cl_compare *c, const struct cl_compare_pair *p,
 	return (CL_OK);
 }
 
+/* The runs of a side without a partner: their numbers, and what they are. */
+static void
+alone(struct cl_json *j, const char *letter,
+    const struct cl_compare_side *side, const size_t *list, size_t n)
+{
+	static const char *const names[] = { "trace", "member", "policy",
+	    "cache_experts" };
+	struct cl_cell cell;
+	size_t i, k;
+
+	cl_json_array(j, letter);
+	for (i = 0; i < n; i++) {
+		cl_json_object_row(j, NULL);
+		cl_json_u64(j, "run", list[i] + 1);
+		for (k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+			cell = cl_run_cond(&side->run[list[i]], names[k]);
+			cl_cell_json(&cell, j, names[k]);
+		}
+		cl_json_end(j);
+	}
+	cl_json_end(j);
+}
+
 static int
 end(struct cl_compare *c, struct cl_err *err)
 {
+	const struct cl_compare_pairs *p = c->pairs;
+	struct cl_json *j = &c->json;
 
 	(void)err;
-	cl_json_end(&c->json);
-	cl_json_end(&c->json);
-	cl_json_finish(&c->json);
+	cl_json_end(j);
+	cl_json_object(j, "unpaired");
+	alone(j, "a", c->a, p->only_a, p->nonly_a);
+	alone(j, "b", c->b, p->only_b, p->nonly_b);
+	cl_json_end(j);
+	cl_json_object(j, "total");
+	cl_json_u64(j, "pairs", c->npairs);
+	cl_json_u64(j, "same", c->nsame);
+	member(j, &c->hits, true);
+	member(j, &c->misses, true);
+	cl_json_end(j);
+	cl_json_end(j);
+	cl_json_finish(j);
 	return (CL_OK);
 }
 

@@ -26,15 +26,19 @@ begin(struct cl_compare *c, struct cl_err *err)
 	return (CL_OK);
 }
 
+/* Input and number of a run, and what it is. */
 static void
-name_side(struct cl_compare *c, const char *letter, const char *name,
-    const struct cl_run *run)
+name_side(struct cl_compare *c, const char *letter,
+    const struct cl_compare_side *side, const struct cl_run *run)
 {
-	char text[1500], count[40];
+	char text[1500], count[40], which[40] = "";
 	struct cl_cell slots = cl_run_cond(run, "cache_experts");
 
-	(void)snprintf(text, sizeof(text), "%.400s: %s%.400s, %.60s, %s "
-	    "experts cached%s%s", name,
+	if (side->n > 1)
+		(void)snprintf(which, sizeof(which), " run %zu:",
+		    (size_t)(run - side->run) + 1);
+	(void)snprintf(text, sizeof(text), "%.400s:%s %s%.400s, %.60s, %s "
+	    "experts cached%s%s", side->name, which,
 	    cl_run_synthetic(run) ? "SYNTHETIC " : "",
 	    cl_run_cond_text(run, "trace", "a trace"),
 	    cl_run_cond_text(run, "policy", "policy unknown"),
@@ -51,12 +55,12 @@ heading(struct cl_compare *c, const struct cl_compare_pair *p,
 
 	if (c->npairs > 1)
 		cl_dst_printf(c->dst, "\n");
-	if (c->a->n > 1)
+	if (c->pairs->n > 1)
 		cl_dst_printf(c->dst, "%spair %zu of %zu%s\n",
-		    c->options.bold ? "\033[1m" : "", c->npairs, c->a->n,
+		    c->options.bold ? "\033[1m" : "", c->npairs, c->pairs->n,
 		    c->options.bold ? "\033[0m" : "");
-	name_side(c, "a", c->a->name, p->a);
-	name_side(c, "b", c->b->name, p->b);
+	name_side(c, "a", c->a, p->a);
+	name_side(c, "b", c->b, p->b);
 	if (note != NULL) {
 		cl_dst_printf(c->dst, "\n");
 		cl_table_wrap(c->dst, "FORCED:", 8, note);
@@ -296,12 +300,51 @@ pair(struct cl_compare *c, const struct cl_compare_pair *p,
 	return (CL_OK);
 }
 
+/* "hits 1,234 to 1,300 (+66)" */
+static void
+add_sum(struct cl_compare *c, const struct field *f)
+{
+	char a[40], b[40], change[CL_FIGURE_MAX];
+
+	cl_dst_printf(c->dst, "%s %s to %s", f->name,
+	    cl_cell_text(&f->a, a, sizeof(a)),
+	    cl_cell_text(&f->b, b, sizeof(b)));
+	if (f->a.type == CL_STATS_U64 && f->b.type == CL_STATS_U64 &&
+	    f->a.u != f->b.u)
+		cl_dst_printf(c->dst, " (%s)", cl_figure_change(change,
+		    f->a.u, f->b.u));
+}
+
+static void
+total(struct cl_compare *c, size_t nalone)
+{
+
+	cl_dst_printf(c->dst, "\ntotal: %zu pair%s, %zu the same, %zu "
+	    "different, %zu run%s without a partner\n       ", c->npairs,
+	    c->npairs == 1 ? "" : "s", c->nsame, c->npairs - c->nsame,
+	    nalone, nalone == 1 ? "" : "s");
+	add_sum(c, &c->hits);
+	cl_dst_printf(c->dst, ", ");
+	add_sum(c, &c->misses);
+	cl_dst_printf(c->dst, "\n");
+}
+
+/* One pair and nothing else needs no summary. */
 static int
 end(struct cl_compare *c, struct cl_err *err)
 {
+	const struct cl_compare_pairs *p = c->pairs;
+	size_t i, nalone = p->nonly_a + p->nonly_b;
 
-	(void)c;
 	(void)err;
+	if (nalone > 0)
+		cl_dst_printf(c->dst, "\nwithout a partner\n");
+	for (i = 0; i < p->nonly_a; i++)
+		name_side(c, "a", c->a, &c->a->run[p->only_a[i]]);
+	for (i = 0; i < p->nonly_b; i++)
+		name_side(c, "b", c->b, &c->b->run[p->only_b[i]]);
+	if (nalone > 0 || p->n > 1)
+		total(c, nalone);
 	return (CL_OK);
 }
 

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "cl/dst.h"
 #include "cl/err.h"
@@ -36,14 +37,13 @@ change(struct cl_compare *c, const struct field *f)
 		    f->b.f - f->a.f));
 }
 
+/* pair: a number, "total", or empty; place: scope and index. */
 static void
-line(struct cl_compare *c, enum cl_stats_scope scope, uint32_t index,
+line_of(struct cl_compare *c, const char *pair, const char *place,
     const char *kind, const struct field *f)
 {
-	char place[32];
 
-	cl_dst_printf(c->dst, "%zu\t%s\t%s\t", c->npairs,
-	    cl_run_place(place, scope, index), kind);
+	cl_dst_printf(c->dst, "%s\t%s\t%s\t", pair, place, kind);
 	cl_cell_tsv_text(c->dst, f->name);
 	cl_dst_printf(c->dst, "\t");
 	cl_cell_tsv(&f->a, c->dst);
@@ -52,6 +52,16 @@ line(struct cl_compare *c, enum cl_stats_scope scope, uint32_t index,
 	cl_dst_printf(c->dst, "\t");
 	change(c, f);
 	cl_dst_printf(c->dst, "\n");
+}
+
+static void
+line(struct cl_compare *c, enum cl_stats_scope scope, uint32_t index,
+    const char *kind, const struct field *f)
+{
+	char number[24], place[32];
+
+	(void)snprintf(number, sizeof(number), "%zu", c->npairs);
+	line_of(c, number, cl_run_place(place, scope, index), kind, f);
 }
 
 /* All rows of a scope; names that neither side has a value for are not. */
@@ -101,12 +111,41 @@ pair(struct cl_compare *c, const struct cl_compare_pair *p,
 	return (CL_OK);
 }
 
+/* The numbers, from 1, of runs without a partner, under their side. */
+static void
+alone(struct cl_compare *c, const size_t *list, size_t n, bool of_b)
+{
+	struct field f = { .name = "run" };
+	struct cl_cell *cell = of_b ? &f.b : &f.a;
+	size_t i;
+
+	cell->type = CL_STATS_U64;
+	for (i = 0; i < n; i++) {
+		cell->u = list[i] + 1;
+		line_of(c, "", "run\t", "unpaired", &f);
+	}
+}
+
+static void
+total_number(struct cl_compare *c, const char *name, size_t n)
+{
+	struct cl_cell cell = { .type = CL_STATS_U64, .u = n };
+	struct field f = { name, cell, cell };
+
+	line_of(c, "total", "run\t", "verdict", &f);
+}
+
 static int
 end(struct cl_compare *c, struct cl_err *err)
 {
 
-	(void)c;
 	(void)err;
+	alone(c, c->pairs->only_a, c->pairs->nonly_a, false);
+	alone(c, c->pairs->only_b, c->pairs->nonly_b, true);
+	line_of(c, "total", "run\t", "logical", &c->hits);
+	line_of(c, "total", "run\t", "logical", &c->misses);
+	total_number(c, "pairs", c->npairs);
+	total_number(c, "same", c->nsame);
 	return (CL_OK);
 }
 

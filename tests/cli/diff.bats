@@ -163,26 +163,210 @@ golden()
 	done
 }
 
-@test "several runs are paired by order where they are alike" {
+@test "runs that are alike in all that varies are paired by their order" {
 	variant c 's/^row logical run 0 8 8 16 40 30/row logical run 0 8 8 16 40 31/'
 	cat a.cls c.cls >two.cls
 	cat a.cls a.cls >same.cls
 	run --separate-stderr cl-diff two.cls same.cls
 	status_is 1
 	grep -qx 'pair 1 of 2' <<<"$output"
+	grep -q '^b  same.cls: run 2: traces/novel.clt, lru, 128' <<<"$output"
 	grep -qx 'the same: all 14 counters, 2 layers' <<<"$output"
 	grep -qx 'different: 1 of 14 counters, 0 of 2 layers' <<<"$output"
 	cl-diff -q same.cls same.cls
-	run --separate-stderr cl-diff two.cls a.cls
+}
+
+# run_of POLICY EXPERTS [TRACE [ROUTING [BUDGET]]]: a run like a.in.
+run_of()
+{
+	sed -e "s/policy str lru/policy str $1/" \
+	    -e "s/cache_experts u64 128/cache_experts u64 $2/" \
+	    -e "s/cache_bytes u64 .*/cache_bytes u64 $(($2 * 147456))/" \
+	    -e "s|traces/novel.clt|${3:-traces/novel.clt}|" \
+	    -e "s/^end 1 8 feed/end 1 8 ${4:-feed}/" \
+	    -e "s/budget str 25%/budget str ${5:-${2}e}/" "$IN/a.in" | mkcls
+}
+
+# pairs A B: what is paired, as "policy experts trace" of both, sorted; then
+# the numbers of the runs that are not.
+pairs()
+{
+	local status=0 i
+
+	cl-diff --force -f json "$1" "$2" >p.json 2>errors || status=$?
+	[ "$status" -le 1 ]
+	cl-diff --force "$1" "$2" >p.text || true
+	awk '/^[ab]  / && !done {
+		sub(/^[ab]  [^:]*:( run [0-9]*:)? /, "")
+		sub(/ experts cached$/, "")
+		printf "%s%s", $0, ++n % 2 ? " | " : "\n"
+	}
+	/^without/ { done = 1 }' p.text
+	jq -r '.unpaired | "alone \([.a[].run] | @csv) | \([.b[].run] | @csv)"' \
+	    p.json
+}
+
+@test "runs are paired by whatever varies within a side" {
+	{ run_of lru 64; run_of lru 128; run_of lru 256; } >a
+	{ run_of other 256; run_of other 64; run_of other 512; } >b
+	pairs a b | diff -u - <(cat <<-'END'
+	traces/novel.clt, lru, 64 | traces/novel.clt, other, 64
+	traces/novel.clt, lru, 256 | traces/novel.clt, other, 256
+	alone 2 | 3
+	END
+	)
+	{ run_of lru 64; run_of other 64; } >a
+	{ run_of other 256; run_of lru 256; } >b
+	pairs a b | diff -u - <(cat <<-'END'
+	traces/novel.clt, lru, 64 | traces/novel.clt, lru, 256
+	traces/novel.clt, other, 64 | traces/novel.clt, other, 256
+	alone  | 
+	END
+	)
+	{ run_of lru 64 x.clt 1; run_of lru 64 y.clt 2; } >a
+	{ run_of other 64 y.clt 2; run_of other 64 z.clt 1; } >b
+	pairs a b | diff -u - <(cat <<-'END'
+	x.clt, lru, 64 | z.clt, other, 64
+	y.clt, lru, 64 | y.clt, other, 64
+	alone  | 
+	END
+	)
+	{ run_of lru 64; run_of lru 128; } >a
+	run_of other 128 >b
+	pairs a b | diff -u - <(cat <<-'END'
+	traces/novel.clt, lru, 128 | traces/novel.clt, other, 128
+	alone 1 | 
+	END
+	)
+}
+
+@test "what varies in several ways is paired by all of them" {
+	for experts in 64 128; do
+		for policy in lru other; do
+			run_of $policy $experts x.clt 1
+			run_of $policy $experts y.clt 2
+		done
+	done >a
+	for policy in other lru; do
+		for experts in 128 64; do
+			run_of $policy $experts y.clt 2
+			run_of $policy $experts x.clt 1
+		done
+	done >b
+	pairs a b >got
+	[ "$(wc -l <got)" -eq 9 ]
+	[ "$(awk -F ' \\| ' '$1 == $2' got | wc -l)" -eq 8 ]
+	cl-diff -q a b
+}
+
+@test "a budget is what it holds, and else what was asked for" {
+	{ run_of lru 64 x 1 10%; run_of lru 128 x 1 25%; } >a
+	{ run_of other 128 x 1 128e; run_of other 64 x 1 64e; } >b
+	pairs a b | diff -u - <(cat <<-'END'
+	x, lru, 64 | x, other, 64
+	x, lru, 128 | x, other, 128
+	alone  | 
+	END
+	)
+	{ run_of other 200 x 1 25%; run_of other 90 x 1 10%; } >b
+	pairs a b | diff -u - <(cat <<-'END'
+	x, lru, 64 | x, other, 90
+	x, lru, 128 | x, other, 200
+	alone  | 
+	END
+	)
+	# The budget that follows from the trace does not pair.
+	{ run_of lru 64 x 1 10%; run_of lru 128 y 2 10%; } >a
+	{ run_of lru 160 x 1 25%; run_of lru 320 y 2 25%; } >b
+	pairs a b | diff -u - <(cat <<-'END'
+	x, lru, 64 | x, lru, 160
+	y, lru, 128 | y, lru, 320
+	alone  | 
+	END
+	)
+}
+
+@test "traces that are not known to be the same are paired by name" {
+	{ run_of lru 64 x 0; run_of lru 64 y 2; } >a
+	{ run_of lru 64 y 0; run_of lru 64 x 1; } >b
+	pairs a b | diff -u - <(cat <<-'END'
+	x, lru, 64 | x, lru, 64
+	y, lru, 64 | y, lru, 64
+	alone  | 
+	END
+	)
+	# Others of the same name are refused, unless forced.
+	{ run_of lru 64 x 1; run_of lru 64 y 2; } >a
+	{ run_of lru 64 x 1; run_of lru 64 y 3; } >b
+	run --separate-stderr cl-diff a b
 	status_is 2
 	stdout_is ""
-	stderr_is "cl-diff: two.cls has 2 runs and a.cls has 1: they cannot be\
- paired"
-	cat b.cls b.cls >other.cls
-	run --separate-stderr cl-diff same.cls other.cls
+	[[ $stderr == *"different traces, "*"--force compares them"* ]]
+	run --separate-stderr cl-diff --force a b
+	status_is 0
+	[ "$(grep -c '^FORCED: different traces, ' <<<"$output")" -eq 1 ]
+}
+
+@test "runs without a partner are listed, are a difference, and sums a line" {
+	{ run_of lru 64; run_of lru 128; run_of lru 256; } >a.cls
+	{ run_of lru 128; run_of lru 256; run_of lru 512; } >b.cls
+	run --separate-stderr cl-diff a.cls b.cls
+	status_is 1
+	stderr_is ""
+	tail -7 <<<"$output" | diff -u - <(cat <<-'END'
+
+	without a partner
+	a  a.cls: run 1: traces/novel.clt, lru, 64 experts cached
+	b  b.cls: run 3: traces/novel.clt, lru, 512 experts cached
+
+	total: 2 pairs, 2 the same, 0 different, 2 runs without a partner
+	       hits 60 to 60, misses 20 to 20
+	END
+	)
+	run cl-diff -q a.cls b.cls
+	status_is 1
+	cl-diff -f tsv a.cls b.cls >got || true
+	grep -v $'^[0-9]' got | tail -n +2 | diff -u - <(printf '%b' \
+	    '\trun\t\tunpaired\trun\t1\t\t\n\trun\t\tunpaired\trun\t\t3\t\n' \
+	    'total\trun\t\tlogical\thits\t60\t60\t0\n' \
+	    'total\trun\t\tlogical\tmisses\t20\t20\t0\n' \
+	    'total\trun\t\tverdict\tpairs\t2\t2\t0\n' \
+	    'total\trun\t\tverdict\tsame\t2\t2\t0\n')
+	[ "$(awk -F '\t' 'NF != 8' got | wc -l)" -eq 0 ]
+	cl-diff -f json a.cls b.cls >got || true
+	jq -e '.unpaired == {a: [{run: 1, trace: "traces/novel.clt",
+	    member: 1, policy: "lru", cache_experts: 64}],
+	    b: [{run: 3, trace: "traces/novel.clt", member: 1,
+	    policy: "lru", cache_experts: 512}]} and .total.pairs == 2' got
+}
+
+@test "where no run has a partner there is nothing to compare" {
+	{ run_of lru 64; run_of lru 128; } >a.cls
+	{ run_of lru 256; run_of lru 512; } >b.cls
+	run --separate-stderr cl-diff a.cls b.cls
 	status_is 2
-	stderr_is "cl-diff: run 1 of same.cls and of other.cls differ in\
- \"policy\": several runs are paired by their order only where they are alike"
+	stdout_is ""
+	stderr_is "cl-diff: no run of a.cls has a partner in b.cls: none are\
+ alike in what varies within a side"
+}
+
+@test "thousands of runs find their partners" {
+	for ((i = 0; i < 3000; i++)); do
+		echo "cond member u64 $i"
+		echo "cond contract str event"
+		echo "columns logical hits:u64 misses:u64"
+		echo "row logical run 0 1 $i 1"
+		echo "end 1 1 $((i + 1))"
+	done >many.in
+	mkcls <many.in >a.cls
+	mkcls <<<"$(sed 's/row logical run 0 1 7 1/row logical run 0 1 8 1/' \
+	    many.in)" >b.cls
+	cl-diff a.cls b.cls >got || [ $? -eq 1 ]
+	tail -2 got | diff -u - <(cat <<-'END'
+	total: 3000 pairs, 2999 the same, 1 different, 0 runs without a partner
+	       hits 4,498,500 to 4,498,501 (+1), misses 3,000 to 3,000
+	END
+	)
 }
 
 @test "SYNTHETIC stands beside a side whose trace is" {

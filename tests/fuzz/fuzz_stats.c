@@ -65,20 +65,20 @@ report(const uint8_t *p, size_t n, unsigned form)
 	return (status == CL_END);
 }
 
-/* A stream is the same as itself. */
+/* A stream is the same as itself, run by run. */
 static void
 compare(const uint8_t *p, size_t n, unsigned form)
 {
 	struct cl_render_options options = { false, false };
 	struct cl_compare_side side[2] = { { .name = "a" }, { .name = "b" } };
 	struct cl_compare_verdict v;
-	struct cl_compare_pair *pairs;
+	struct cl_compare_pairs pairs;
 	struct cl_buf text = { 0 };
 	struct cl_dst *dst = mem_dst(&text);
 	struct cl_compare *c;
 	struct cl_stats_reader *r;
 	struct cl_err err = { 0 };
-	size_t i, npairs;
+	size_t i;
 
 	for (i = 0; i < 2; i++) {
 		r = reader(p, n, &err);
@@ -86,19 +86,24 @@ compare(const uint8_t *p, size_t n, unsigned form)
 		assert(cl_compare_load(&side[i], r, &err) == CL_OK);
 		cl_stats_reader_free(r);
 	}
-	assert(cl_compare_pair_up(&side[0], &side[1], &pairs, &npairs,
-	    &err) == CL_OK);
-	c = cl_compare_new(form, dst, &options, &side[0], &side[1], &err);
+	assert(cl_compare_pair_up(&side[0], &side[1], &pairs, &err) == CL_OK);
+	assert(pairs.n == side[0].n);
+	assert(pairs.nonly_a == 0 && pairs.nonly_b == 0);
+	c = cl_compare_new(form, dst, &options, &side[0], &side[1], &pairs,
+	    &err);
 	assert(c != NULL);
-	for (i = 0; i < npairs; i++) {
-		assert(cl_compare_check(&pairs[i], &err) == CL_OK);
-		cl_compare_judge(&pairs[i], &v);
+	for (i = 0; i < pairs.n; i++) {
+		assert(pairs.pair[i].a == &side[0].run[i]);
+		assert(pairs.pair[i].b == &side[1].run[i]);
+		assert(cl_compare_check(&pairs.pair[i], &err) == CL_OK);
+		cl_compare_judge(&pairs.pair[i], &v);
 		assert(v.same && !v.parted && v.windows);
-		assert(cl_compare_pair(c, &pairs[i], NULL, &err) == CL_OK);
+		assert(cl_compare_pair(c, &pairs.pair[i], NULL, &err) ==
+		    CL_OK);
 	}
 	assert(cl_compare_end(c, &err) == CL_OK);
 	cl_compare_free(c);
-	free(pairs);
+	cl_compare_pairs_free(&pairs);
 	cl_compare_side_free(&side[0]);
 	cl_compare_side_free(&side[1]);
 	assert(cl_dst_finish(dst, NULL) == CL_OK && !text.bad);

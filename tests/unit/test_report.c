@@ -261,23 +261,23 @@ static void
 columns_of_one_side_are_compared_with_nothing(void)
 {
 	struct cl_compare_side a, b;
-	struct cl_compare_pair *pairs;
+	struct cl_compare_pairs pairs;
 	struct cl_compare_verdict v;
-	size_t n;
 
 	load(&a, "a", 2, 3);
 	load(&b, "b", 4, 3);
-	assert(cl_compare_pair_up(&a, &b, &pairs, &n, NULL) == CL_OK);
-	assert(n == 1 && cl_compare_check(&pairs[0], NULL) == CL_OK);
-	cl_compare_judge(&pairs[0], &v);
+	assert(cl_compare_pair_up(&a, &b, &pairs, NULL) == CL_OK);
+	assert(pairs.n == 1 && pairs.nonly_a == 0 && pairs.nonly_b == 0);
+	assert(cl_compare_check(pairs.pair, NULL) == CL_OK);
+	cl_compare_judge(pairs.pair, &v);
 	/* Row 2, which both end with, is c0 = 2 in a and c2 = 2 in b. */
 	assert(!v.same && v.counters == 4 && v.counters_differ == 2);
 	assert(v.windows && v.windows_differ == 1 && v.layers == 0);
-	free(pairs);
-	assert(cl_compare_pair_up(&b, &b, &pairs, &n, NULL) == CL_OK);
-	cl_compare_judge(&pairs[0], &v);
+	cl_compare_pairs_free(&pairs);
+	assert(cl_compare_pair_up(&b, &b, &pairs, NULL) == CL_OK);
+	cl_compare_judge(pairs.pair, &v);
 	assert(v.same && v.counters == 4);
-	free(pairs);
+	cl_compare_pairs_free(&pairs);
 	cl_compare_side_free(&a);
 	cl_compare_side_free(&b);
 }
