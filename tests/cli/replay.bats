@@ -41,6 +41,95 @@ totals()
 	done
 }
 
+@test "so they do with every policy, partition and contract" {
+	cp "$MODEL" .
+	model=$(basename "$MODEL")
+	for policy in $(cl-replay --list-policies | tail -n +2 | cut -f 1); do
+		for options in --partition=global --partition=layer \
+		    "--partition=layer --cache=3e" \
+		    "--partition=layer --contract=serial" \
+		    --contract=serial; do
+			set -- --policy "$policy" $options "$TRACE"
+			cl-replay --io none "$@" >none.cls
+			cl-replay --model "$model" --threads 3 "$@" >real.cls
+			run --separate-stderr cl-diff -q none.cls real.cls
+			status_is 0
+		done
+	done
+}
+
+@test "a run says its policy in full, and its partition" {
+	cl-replay --io none --policy wtinylfu "$TRACE" >s.cls
+	cl-replay --io none --partition layer --policy wtinylfu:window=30 \
+	    "$TRACE" >>s.cls
+	cl-report -f json s.cls | jq -r '.runs[] |
+	    "\(.policy) \(.partition)"' | diff -u - <(cat <<-'END'
+	wtinylfu:window=1 global
+	wtinylfu:window=30 layer
+	END
+	)
+	# The window is there: its size changes what is decided.
+	cl-replay --io none --policy wtinylfu:window=30 "$TRACE" >w.cls
+	cl-replay --io none --policy wtinylfu "$TRACE" >v.cls
+	run cl-diff -q v.cls w.cls
+	status_is 1
+}
+
+# 8 layers of 64 experts, all of the same use: a pool each, and no one's loss.
+@test "slots are dealt to layers, the remainder to the first" {
+	cl-trace --synthetic --tokens 400 "$MODEL" >t.clt
+	cl-replay --io none --partition layer --cache 21e t.clt |
+	    cl-report -f json >r.json
+	# A layer of s slots is full after s admissions: what it evicts shows s.
+	jq -c '[.runs[0].layers[] | .misses - .bypass - .evictions]' r.json >got
+	[ "$(cat got)" = "[3,3,3,3,3,2,2,2]" ]
+	cl-replay --io none --partition layer --cache 3e t.clt |
+	    cl-report -f json >r.json
+	jq -c '[.runs[0].layers[] | .misses - .bypass - .evictions]' r.json >got
+	[ "$(cat got)" = "[1,1,1,0,0,0,0,0]" ]
+	jq -e '[.runs[0].layers[3:][] | .hits == 0 and
+	    .bypass == .misses] | all' r.json
+}
+
+@test "a layer with fewer experts than its share leaves the rest to others" {
+	{
+		printf 'layer\texperts\n'
+		for ((t = 0; t < 200; t++)); do
+			printf '0\t%d\n1\t%d\n2\t%d\n' $((t % 2)) \
+			    $((t % 40)) $((t % 39))
+		done
+	} | cl-trace --load --experts 40 | cl-trace --dump |
+	    awk -F '\t' -v OFS='\t' '/^# layer\t0/ { $3 = 2 } { print }' |
+	    cl-trace --load >t.clt
+	cl-replay --io none --partition layer --cache 31e t.clt |
+	    cl-report -f json >r.json
+	jq -c '[.runs[0].layers[] | .misses - .bypass - .evictions]' r.json >got
+	[ "$(cat got)" = "[2,15,14]" ]
+}
+
+@test "policies are listed with their parameters, and others refused" {
+	run --separate-stderr cl-replay --list-policies
+	status_is 0
+	stderr_is ""
+	[ "$(awk -F '\t' 'NF != 3' <<<"$output" | wc -l)" -eq 0 ]
+	[ "${lines[0]}" = $'policy\tsummary\tpaper' ]
+	[[ ${lines[1]} == $'lru\t'* ]]
+	[[ ${lines[2]} == $'wtinylfu:window=1\t'*$'\tarXiv 1512.00727' ]]
+	run --separate-stderr cl-replay --policy lfru "$TRACE"
+	status_is 2
+	stdout_is ""
+	[ "${stderr_lines[0]}" = 'cl-replay: --policy: no cache policy is'\
+' called "lfru"; there are lru, wtinylfu' ]
+	run --separate-stderr cl-replay --policy wtinylfu:win=3 "$TRACE"
+	status_is 2
+	stdout_is ""
+	[ "${stderr_lines[0]}" = 'cl-replay: --policy: "win=3" is none of its'\
+' parameters: policy wtinylfu takes window=1 (percent of the slots, 0 to 100)' ]
+	run --separate-stderr cl-replay --partition expert "$TRACE"
+	status_is 2
+	[[ $stderr == *"one of global, layer is wanted"* ]]
+}
+
 @test "20 runs decide alike" {
 	cl-replay --io none "$TRACE" >first.cls
 	totals first.cls >first

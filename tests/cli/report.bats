@@ -132,6 +132,43 @@ golden()
 	cl-report -f json known.cls nodata.cls | jq -e '.runs | length == 2'
 }
 
+@test "a run that was lost between two others is missed" {
+	stream known
+	stream nodata
+	cat known.cls nodata.cls known.cls >three.cls
+	cl-report --expect-runs 3 three.cls
+	cl-report --expect-runs 4 three.cls nodata.cls
+	cl-report --expect-runs 3 <three.cls
+	for n in 0 2 4 18446744073709551615; do
+		run --separate-stderr cl-report --expect-runs $n three.cls
+		status_is 2
+		stderr_is "cl-report: 3 runs came, and $n were expected"
+		[ "$(grep -c '^run [0-9]*: ' <<<"$output")" -eq 3 ]
+	done
+	run --separate-stderr cl-report -f json --expect-runs 2 known.cls
+	status_is 2
+	stderr_is "cl-report: 1 run came, and 2 were expected"
+	jq -e '.runs | length == 1' <<<"$output"
+	for n in '' -1 x 1.5 18446744073709551616; do
+		run --separate-stderr cl-report --expect-runs "$n" three.cls
+		status_is 2
+		stdout_is ""
+		[[ ${stderr_lines[0]} == \
+		    "cl-report: --expect-runs \"$n\": "* ]]
+	done
+}
+
+@test "the summary tells policies' parameters and partitions apart" {
+	sed -e 's/policy str lru/policy str wtinylfu:window=25/' \
+	    -e 's/partition str global/partition str layer/' "$IN/known.in" |
+	    mkcls >layer.cls
+	stream known
+	run cl-report known.cls layer.cls
+	grep -q '^  1  traces/novel.clt  lru  ' <<<"$output"
+	grep -q '^  2  traces/novel.clt  wtinylfu:window=25 by layer  ' \
+	    <<<"$output"
+}
+
 @test "a stream cut at any byte shows what is intact, marked, and is trouble" {
 	stream known
 	size=$(stat -c %s known.cls)
@@ -204,7 +241,8 @@ golden()
 }
 
 @test "misuse says how to use it" {
-	usage="usage: cl-report [-ahV] [-f text|tsv|json] [stats ...]"
+	usage="usage: cl-report [-ahV] [--expect-runs N] [-f text|tsv|json]\
+ [stats ...]"
 	run --separate-stderr cl-report -f html
 	status_is 2
 	stdout_is ""
