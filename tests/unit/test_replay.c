@@ -573,6 +573,7 @@ static void
 every_byte_handed_on_is_the_experts_own(void)
 {
 	static const uint32_t threads[] = { 0, 1, 8 };
+	static const char *const policies[] = { "lru", "wtinylfu:window=40" };
 	char path[] = "/tmp/cl-test-replay.XXXXXX";
 	struct cl_model *m = make_model(path);
 	struct block *x = calloc(NBLOCKS, sizeof(*x));
@@ -583,11 +584,15 @@ every_byte_handed_on_is_the_experts_own(void)
 	assert(x != NULL);
 	random_blocks(x, NBLOCKS, 11);
 	for (nslots = 1; nslots <= 12; nslots += nslots < 4 ? 1 : 4)
-		for (mode = 0; mode < 4; mode++) {
+		for (mode = 0; mode < 16; mode++) {
 			o = options(nslots);
+			assert(cl_cache_policy_parse(policies[mode / 8],
+			    &o.policy, NULL) == CL_OK);
+			o.partition = mode / 4 % 2 ? CL_PARTITION_LAYER :
+			    CL_PARTITION_GLOBAL;
 			o.contract = mode % 2 ? CL_CONTRACT_SERIAL :
 			    CL_CONTRACT_EVENT;
-			o.prefill = mode / 2 ? CL_PREFILL_TOKEN :
+			o.prefill = mode / 2 % 2 ? CL_PREFILL_TOKEN :
 			    CL_PREFILL_UNION;
 			replay(m, &o, x, NBLOCKS, &counted);
 			assert(counted.total[CL_N_ACCESSES] > 500);
