@@ -111,9 +111,9 @@ bench: all $(BENCHES) $(GENS)
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin \
-	    $(foreach s,1 5,$(DESTDIR)$(MANDIR)/man$(s))
+	    $(foreach s,1 5 7,$(DESTDIR)$(MANDIR)/man$(s))
 	install $(COMMANDS:%=$(O)/%) $(DESTDIR)$(PREFIX)/bin
-	set -e; for page in man/*.[15]; do \
+	set -e; for page in man/*.[157]; do \
 	    install -m 644 $$page $(DESTDIR)$(MANDIR)/man$${page##*.}; done
 
 dist:

@@ -37,6 +37,16 @@ run_examples()
 	grep -qE '^\["lru",[0-9]+,[0-9]+\]$' <<<"$output"
 }
 
+@test "the examples of cl(7)" {
+	run_examples cl.7
+	grep -q '^run  trace  *policy  *experts ' <<<"$output"
+	grep -q '^total: 6 pairs, 0 the same, 6 different, 0 runs ' <<<"$output"
+	[ "$(grep -cE \
+	    $'^traces/[a-z]*.clt\t(global|layer)\t0\\.[0-9]+$' \
+	    <<<"$output")" -ge 6 ]
+	grep -q '^run 1: standard input, lru, 6 experts cached$' <<<"$output"
+}
+
 @test "the examples of cl-diff(1)" {
 	run_examples cl-diff.1
 	grep -q '^different: ' <<<"$output"

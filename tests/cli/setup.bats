@@ -145,6 +145,7 @@ apt-get install -y -qq --no-install-recommends bats jq" ]
 		cmp "$ROOT/man/$command.1" share/man/man1/$command.1
 	done
 	cmp "$ROOT/man/cl-trace.5" share/man/man5/cl-trace.5
+	cmp "$ROOT/man/cl.7" share/man/man7/cl.7
 }
 
 @test "objects follow their flags, so that no build is a mixture" {
