@@ -57,9 +57,12 @@ set_model(struct cl_stats_conds *c, const struct cl_model *m,
 	(void)cl_stats_set_u64(c, "moe_layers", s.nmoe, err);
 	(void)cl_stats_set_u64(c, "experts", s.experts, err);
 	set_number(c, "expert_bytes", s.expert_bytes, s.bytes_known, err);
-	(void)cl_stats_set_u64(c, "demand_experts", s.demand_experts, err);
-	set_number(c, "demand_bytes", s.demand_bytes, s.bytes_known, err);
-	set_number(c, "dense_bytes", s.dense_bytes, s.bytes_known, err);
+	(void)cl_stats_set_u64(c, "token_demand_experts", s.demand_experts,
+	    err);
+	set_number(c, "token_demand_bytes", s.demand_bytes,
+	    s.bytes_known, err);
+	set_number(c, "model_dense_bytes", s.dense_bytes, s.bytes_known,
+	    err);
 }
 
 static void

@@ -46,8 +46,8 @@ follows(const char *name)
 {
 	static const char *const names[] = { "trace", "member", "origin",
 	    "origin_text", "model", "architecture", "model_fingerprint",
-	    "moe_layers", "experts", "expert_bytes", "demand_experts",
-	    "demand_bytes", "dense_bytes", "budget", "cache_experts",
+	    "moe_layers", "experts", "expert_bytes", "token_demand_experts",
+	    "token_demand_bytes", "model_dense_bytes", "budget", "cache_experts",
 	    "cache_bytes", "stride_bytes" };
 	size_t i;
 

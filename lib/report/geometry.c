@@ -431,8 +431,8 @@ json_sums(struct cl_json *j, const struct cl_model *m)
 	cl_json_u64(j, "experts", s.experts);
 	json_known(j, "expert_bytes", s.expert_bytes, s.bytes_known);
 	json_known(j, "expert_bytes_max", s.expert_bytes_max, s.bytes_known);
-	cl_json_u64(j, "demand_experts", s.demand_experts);
-	json_known(j, "demand_bytes", s.demand_bytes, s.bytes_known);
+	cl_json_u64(j, "token_demand_experts", s.demand_experts);
+	json_known(j, "token_demand_bytes", s.demand_bytes, s.bytes_known);
 	cl_json_u64(j, "dense_bytes", s.dense_bytes);
 	cl_json_array(j, "size_classes");
 	while ((n = next_class(m, &size)) > 0) {

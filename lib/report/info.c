@@ -211,7 +211,7 @@ json_head(const struct info *in)
 		cl_json_u64(j, "expert_bytes", s.expert_bytes);
 	else
 		cl_json_null(j, "expert_bytes");
-	cl_json_u64(j, "demand_experts", s.demand_experts);
+	cl_json_u64(j, "token_demand_experts", s.demand_experts);
 	cl_json_str(j, "scores", cl_trace_scores_name(h->scores));
 	cl_json_bool(j, "token_ids", h->tokens);
 	cl_json_bool(j, "forecasts", h->forecast);

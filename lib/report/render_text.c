@@ -22,7 +22,8 @@
 static const char *const told[] = { "contract", "origin", "origin_text",
     "trace", "member", "model", "architecture", "model_fingerprint", "policy",
     "partition", "cache_bytes", "cache_experts", "budget", "stride_bytes",
-    "experts", "expert_bytes", "demand_experts", "demand_bytes", "prefill",
+    "experts", "expert_bytes", "token_demand_experts", "token_demand_bytes",
+    "prefill",
     "warmup", "tokens", "window" };
 
 static void	say(const struct view *, const char *label, const char *, ...)
@@ -201,10 +202,10 @@ demand(const struct view *v)
 {
 	char b[CL_TEXT_SIZE_MAX], least[CL_TEXT_SIZE_MAX], n[32], exact[32];
 	uint64_t k, size, slots, each, all;
-	bool known = number(v, "demand_bytes", &size);
+	bool known = number(v, "token_demand_bytes", &size);
 	bool sized = number(v, "stride_bytes", &each);
 
-	if (!number(v, "demand_experts", &k))
+	if (!number(v, "token_demand_experts", &k))
 		return;
 	say(v, "demand", "%s experts a token, %s%s%s%s", cl_text_count(n, k),
 	    bytes(b, known, size), known ? " = " : "",

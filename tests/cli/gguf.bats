@@ -55,7 +55,7 @@ head_of()
 
 @test "JSON and text say the same sums" {
 	mkgguf mixed-types m.gguf
-	[ "$(of .demand_bytes m.gguf)" = \
+	[ "$(of .token_demand_bytes m.gguf)" = \
 	    "$(of '[.layers[] | .k * .expert_bytes] | add' m.gguf)" ]
 	[ "$(of .expert_bytes m.gguf)" = \
 	    "$(of '[.layers[] | .experts * .expert_bytes] | add' m.gguf)" ]
@@ -90,7 +90,7 @@ head_of()
 	mkgguf small m.gguf used=9
 	refused m.gguf "layer 0: k is 9 with 8 experts"
 	mkgguf small m.gguf used=8
-	[ "$(of .demand_experts m.gguf)" = 32 ]
+	[ "$(of .token_demand_experts m.gguf)" = 32 ]
 }
 
 @test "extra prediction layers are left out of sums" {
@@ -117,8 +117,8 @@ head_of()
 @test "gate and up fused have the bytes and the fingerprint of both apart" {
 	mkgguf small a.gguf
 	mkgguf fused b.gguf
-	[ "$(of '[.model_fingerprint, .expert_bytes, .demand_bytes]' a.gguf)" = \
-	    "$(of '[.model_fingerprint, .expert_bytes, .demand_bytes]' b.gguf)" ]
+	[ "$(of '[.model_fingerprint, .expert_bytes, .token_demand_bytes]' a.gguf)" = \
+	    "$(of '[.model_fingerprint, .expert_bytes, .token_demand_bytes]' b.gguf)" ]
 	[ "$(of '[.layers[0].slabs[] | .kind]' b.gguf)" = '["down","gate_up"]' ]
 }
 

@@ -11,7 +11,7 @@ of()
 }
 
 # What does not depend on where bytes lie.
-SHAPE='[.model_fingerprint, .experts, .expert_bytes, .demand_bytes,
+SHAPE='[.model_fingerprint, .experts, .expert_bytes, .token_demand_bytes,
     .dense_bytes, .size_classes, [.layers[] | del(.slabs)]]'
 
 # refused FILE LINE: status 2, nothing on stdout, one line.

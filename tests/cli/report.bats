@@ -206,7 +206,7 @@ golden()
 
 @test "a damaged stream is refused after what is intact" {
 	stream known
-	printf '\377' | dd of=known.cls bs=1 seek=1900 conv=notrunc 2>/dev/null
+	printf '\377' | dd of=known.cls bs=1 seek=1912 conv=notrunc 2>/dev/null
 	run --separate-stderr cl-report known.cls
 	status_is 2
 	[ "${stderr#*checksum}" != "$stderr" ]
