@@ -76,6 +76,8 @@ everything: all units $(FUZZERS)
 
 deps:
 	@.ci/deps
+deps-releases:
+	@.ci/deps releases
 
 demo: deps
 	+@$(MAKE) --no-print-directory -s -j$$(nproc) all
@@ -83,7 +85,7 @@ demo: deps
 	    $(O)/cl-replay --cache 25% | $(O)/cl-report'
 
 # All of it, in builds of their own below $(O); the parts use $(O) as it is.
-check: deps
+check: deps-releases
 	+@O=$(O) tests/run check
 check-unit: units
 	+@O=$(O) tests/run unit
@@ -123,12 +125,12 @@ dist:
 
 # What make deps has fetched outlives clean.
 clean:
-	find $(O) -mindepth 1 -maxdepth 1 ! -name deps -exec rm -rf {} +
+	find $(O) -mindepth 1 -maxdepth 1 ! -name 'deps*' -exec rm -rf {} +
 distclean:
 	rm -rf $(O) build
 
 -include $(shell find $(O)/cmd $(O)/lib $(O)/tests -name '*.d' 2>/dev/null)
 
-.PHONY: all units everything deps demo check check-unit check-cli check-fuzz \
+.PHONY: all units everything deps deps-releases demo check check-unit check-cli check-fuzz \
 	check-layers check-hdr check-man bench install dist clean distclean FORCE
 .SECONDARY:

@@ -101,7 +101,7 @@ apt-get install -y -qq --no-install-recommends bats jq" ]
 	    echo other | gzip >"$2/llama.tgz"'
 	run --separate-stderr tree/.ci/deps
 	status_is 1
-	[[ $stderr == *"$PACKAGE: not the bytes that are expected"* ]]
+	[[ $stderr == *"$PACKAGE "*": not the bytes that are expected"* ]]
 	[ -z "$(ls tree/build)" ]
 }
 
@@ -123,6 +123,49 @@ apt-get install -y -qq --no-install-recommends bats jq" ]
 	status_is 0
 	stderr_is ""
 	[ "$(cat calls)" = npm ]
+	[ "$(ls tree/build)" = deps ]
+}
+
+@test "other releases are fetched on demand, each of its own bytes, once" {
+	have_llama
+	mkdir -p package/bins/linux-x64
+	for version in 1.0.0 1.1.0; do
+		echo $version >package/bins/linux-x64/libllama.so
+		tar -czf llama-$version.tgz package
+		sum=$(sha512sum llama-$version.tgz | cut -d ' ' -f 1 |
+		    sed 's/../\\x&/g')
+		echo "$version	$(printf "$sum" | base64 -w 0)"
+	done >releases
+	sed -i -e '/^LLAMA_RELEASES=/,/^.$/d' tree/.ci/deps
+	sed -i -e "1r /dev/stdin" tree/.ci/deps <<-EOF
+	LLAMA_RELEASES='$(cat releases)'
+	EOF
+	stand_in npm 'echo npm >>"$SCRATCH/calls"
+	    while [ "$1" != --pack-destination ]; do shift; done; to=$2
+	    for name; do :; done
+	    cp "$SCRATCH/llama-${name##*@}.tgz" "$to"'
+	run --separate-stderr tree/.ci/deps releases
+	status_is 0
+	stderr_is "deps: fetching $PACKAGE 1.0.0
+deps: fetching $PACKAGE 1.1.0"
+	for version in 1.0.0 1.1.0; do
+		[ "$(cat tree/build/deps-$version/package/bins/linux-x64/*)" \
+		    = $version ]
+	done
+	run --separate-stderr tree/.ci/deps releases
+	status_is 0
+	stderr_is ""
+	[ "$(cat calls)" = "npm
+npm" ]
+	[ "$(ls tree/build | paste -sd ' ')" = "deps deps-1.0.0 deps-1.1.0" ]
+}
+
+@test "without a network the first release missed is the last tried" {
+	have_llama
+	run --separate-stderr tree/.ci/deps releases
+	status_is 0
+	[[ $stderr == *"deps: no $PACKAGE "*": its tests are skipped" ]]
+	[ "$(grep -c "^npm" calls)" -eq 1 ]
 	[ "$(ls tree/build)" = deps ]
 }
 
