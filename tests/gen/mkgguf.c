@@ -16,6 +16,7 @@
 
 #include "gguf_fill.h"
 #include "gguf_out.h"
+#include "gguf_vocab.h"
 
 #define LAYERS_MAX	1024
 
@@ -50,6 +51,7 @@ struct knobs {
 	uint64_t	 alt_type;	/* ~0: as type */
 	uint64_t	 vocab;		/* tokens; a tokenizer if 260 */
 	uint64_t	 words;		/* more tokens, half the merges */
+	uint64_t	 chat;		/* with a chat template */
 };
 
 #define SAME	UINT64_MAX
@@ -66,10 +68,8 @@ static const struct knob {
 	KNOB(each),
 	KNOB(dense_first), KNOB(dense_every), KNOB(dense_last),
 	KNOB(alt_experts), KNOB(alt_used), KNOB(alt_type), KNOB(vocab),
-	KNOB(words),
+	KNOB(words), KNOB(chat),
 };
-
-#define VOCAB	260	/* bytes, three merges, end of text */
 
 /* The defaults of every preset: a small right model. */
 static const struct knobs small = {
@@ -105,54 +105,6 @@ layer_key(struct gout *g, const struct knobs *k, const char *name,
 		v[i] = (uint32_t)(i % 2 == 0 ? even : odd);
 	(void)snprintf(buf, sizeof(buf), "qwen3moe.%s", name);
 	gout_arr_u32(g, buf, GOUT_U32, v, k->layers);
-}
-
-/* Byte b as GPT-2's byte-level BPE spells it, in UTF-8. */
-static size_t
-byte_token(char out[4], unsigned b)
-{
-	unsigned c, n = 0, u = b;
-
-	if (b < 33 || (b > 126 && b < 161) || b == 173) {
-		for (c = 0; c < b; c++)
-			n += c < 33 || (c > 126 && c < 161) || c == 173;
-		u = 256 + n;
-	}
-	if (u < 0x80) {
-		out[0] = (char)u;
-		return (1);
-	}
-	out[0] = (char)(0xc0 | u >> 6);
-	out[1] = (char)(0x80 | (u & 0x3f));
-	return (2);
-}
-
-static void
-put_vocabulary(struct gout *g)
-{
-	static const char *const merged[] = { "\xc4\xa0t", "he", "in",
-	    "<|endoftext|>" };
-	static const char *const merges[] = { "\xc4\xa0 t", "h e", "i n" };
-	uint32_t types[VOCAB];
-	char token[4];
-	size_t i;
-
-	gout_str(g, "tokenizer.ggml.model", "gpt2");
-	gout_str(g, "tokenizer.ggml.pre", "gpt-2");
-	gout_arr(g, "tokenizer.ggml.tokens", GOUT_STR, VOCAB);
-	for (i = 0; i < 256; i++)
-		gout_put_str(g, &g->kv, token, byte_token(token, (unsigned)i));
-	for (i = 0; i < 4; i++)
-		gout_put_str(g, &g->kv, merged[i], strlen(merged[i]));
-	for (i = 0; i < VOCAB; i++)
-		types[i] = i == VOCAB - 1 ? 3 : 1;	/* control, normal */
-	gout_arr_u32(g, "tokenizer.ggml.token_type", GOUT_I32, types, VOCAB);
-	gout_arr(g, "tokenizer.ggml.merges", GOUT_STR, 3);
-	for (i = 0; i < 3; i++)
-		gout_put_str(g, &g->kv, merges[i], strlen(merges[i]));
-	gout_u32(g, "tokenizer.ggml.bos_token_id", VOCAB - 1);
-	gout_u32(g, "tokenizer.ggml.eos_token_id", VOCAB - 1);
-	gout_bool(g, "tokenizer.ggml.add_bos_token", false);
 }
 
 static void
@@ -196,7 +148,7 @@ put_keys(struct gout *g, const struct knobs *k, const char *name)
 	if (k->gating > 0)
 		key(g, "expert_gating_func", k->gating);
 	if (k->vocab == VOCAB)
-		put_vocabulary(g);
+		put_vocabulary(g, k->chat ? CHATML : NULL);
 }
 
 /* What a preset does to every tensor once it is there. */

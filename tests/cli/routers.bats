@@ -1,0 +1,100 @@
+#!/usr/bin/env bats
+# Small models with random weights, a kind of router each (tests/gen/mkrouter):
+# what is recorded is what the graph did, in every release that knows the model.
+
+load helpers
+
+KINDS="deepseek2 ernie glm4moe gpt-oss llama4 mixtral nemotron olmoe qwen2moe"
+TEXT="It was the best of times, it was the worst of times; a hundred tokens."
+
+# releases: the folder of each that is here, the one for users first.
+releases()
+{
+	echo "$CL_LLAMA"
+	for version in 3.22.1 3.14.5 3.6.0; do
+		if [ -d "$ROOT/build/deps-$version" ]; then
+			echo "$ROOT/build/deps-$version"
+		fi
+	done
+}
+
+# record LLAMA KIND [knob ...]: KIND.clt, and what was said of it.
+record()
+{
+	mkrouter "$2" "$2.gguf" "${@:3}"
+	cl-trace --llama "$1" -p "$TEXT" -n 8 --ignore-eos --force \
+	    -o "$2.clt" "$2.gguf" 2>&1
+}
+
+# The rule of a trace's last layer, then experts:k of every layer.
+rule_of()
+{
+	cl-trace --dump "$1" | awk -F '\t' '
+	$1 == "# layer" { layers = layers " " $3 ":" $4 }
+	$1 == "# rule" {
+		rule = $3 " " $4 " " $5 ", groups " $6 "/" $7 ", scale " $8
+		assumed = $9
+	}
+	/^# (gate|sel)_bias/ { bias = ", " substr($1, 3) }
+	END { print rule bias (assumed == "-" ? "" : ", assumed") ";" layers }'
+}
+
+@test "each kind of router has its rule read from the graph" {
+	need libllama
+	for kind in $KINDS; do
+		record "$CL_LLAMA" $kind >/dev/null
+		echo "$kind: $(rule_of $kind.clt)"
+	done >rules
+	diff -u - rules <<-EOF
+	deepseek2: sigmoid probs norm, groups 4/2, scale 2.5, sel_bias; 0:0 32:4 32:4 32:4
+	ernie: softmax probs norm, groups 1/1, scale 1, sel_bias; 0:0 32:4 32:4 32:4
+	glm4moe: sigmoid probs norm, groups 1/1, scale 1.8, sel_bias; 0:0 32:4 32:4 32:4
+	gpt-oss: softmax_weight probs softmax, groups 1/1, scale 1, gate_bias; 32:4 32:4 32:4 32:4
+	llama4: sigmoid logits -, groups 1/1, scale 1; 32:4 32:4 32:4 32:4
+	mixtral: softmax probs norm, groups 1/1, scale 1; 32:4 32:4 32:4 32:4
+	nemotron: sigmoid probs norm, groups 1/1, scale 2.5, sel_bias; 0:0 32:5 0:0 32:3
+	olmoe: softmax probs -, groups 1/1, scale 1; 32:4 32:4 32:4 32:4
+	qwen2moe: softmax probs -, groups 1/1, scale 1; 32:4 32:4 32:4 32:4
+	EOF
+}
+
+@test "each kind is recorded without a mismatch by the releases that know it" {
+	need libllama
+	local unknown=0
+
+	for llama in $(releases); do
+		for kind in $KINDS; do
+			said=$(record "$llama" $kind) || {
+				[[ $said == *" cannot load it: "* ]]
+				[ ! -e $kind.clt ]
+				echo "$llama $kind: $said"
+				unknown=$((unknown + 1))
+				continue
+			}
+			[[ $said == *" cells, 0 mismatches" ]]
+			cl-trace --verify $kind.clt >/dev/null
+			rm $kind.clt
+		done
+	done
+	# b7347 does not know nemotron_h_moe, nor b4753 most of them.
+	if [ -d "$ROOT/build/deps-3.14.5" ] && [ -d "$ROOT/build/deps-3.6.0" ]
+	then
+		[ "$unknown" -eq 7 ]
+	fi
+}
+
+@test "where a saturated router ties, the engine's choice is kept and told" {
+	need libllama
+	for kind in mixtral olmoe qwen2moe; do
+		said=$(record "$CL_LLAMA" $kind gain=5000)
+		n=$(sed -n 's/.* \([0-9]*\) mismatches$/\1/p' <<<"$said")
+		[ "$n" -gt 0 ]
+		cl-trace --verify $kind.clt
+		cl-trace --info $kind.clt | grep -q " $n mismatches$"
+		# text carries the choices, and they are what they were
+		cl-trace --dump $kind.clt >$kind.tsv
+		cl-trace --load $kind.tsv >again.clt
+		cl-trace --dump again.clt | cmp - $kind.tsv
+		cl-trace --info again.clt | grep -q " $n mismatches$"
+	done
+}
