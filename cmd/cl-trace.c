@@ -17,6 +17,7 @@
 #define PROMPT_MAX	(64u << 20)	/* no context takes more */
 #define TOKENS_MAX	(1u << 30)	/* positions are 32 bits */
 #define THREADS_MAX	512
+#define PARALLEL_MAX	64		/* libllama's own limit, of old */
 
 static const struct fe_command command = {
 	.name = "cl-trace",
@@ -46,7 +47,7 @@ static const struct fe_command command = {
 
 enum { OPT_DUMP = 256, OPT_EXPERTS, OPT_FORCE, OPT_GEOMETRY, OPT_IGNORE_EOS,
     OPT_INFO, OPT_LAYERS, OPT_LLAMA, OPT_LOAD, OPT_LOCALITY, OPT_MODEL,
-    OPT_NO_TOKENS, OPT_PREDICT_CORR, OPT_SCORES, OPT_SEED, OPT_SHIFT,
+    OPT_NO_TOKENS, OPT_PARALLEL, OPT_PREDICT_CORR, OPT_SCORES, OPT_SEED, OPT_SHIFT,
     OPT_SYNTHETIC, OPT_TEMP, OPT_TOKENS, OPT_USED, OPT_VERIFY };
 
 static const struct option long_options[] = {
@@ -63,6 +64,7 @@ static const struct option long_options[] = {
 	{ "locality", required_argument, NULL, OPT_LOCALITY },
 	{ "model", required_argument, NULL, OPT_MODEL },
 	{ "no-tokens", no_argument, NULL, OPT_NO_TOKENS },
+	{ "parallel", required_argument, NULL, OPT_PARALLEL },
 	{ "predict-corr", required_argument, NULL, OPT_PREDICT_CORR },
 	{ "scores", required_argument, NULL, OPT_SCORES },
 	{ "seed", required_argument, NULL, OPT_SEED },
@@ -299,6 +301,11 @@ take_recording(struct trace_options *o, struct given *g, int c,
 		o->tokens = false;
 		g->recording = "--no-tokens";
 		break;
+	case OPT_PARALLEL:
+		o->nparallel = (uint32_t)fe_u64("--parallel", arg, 1,
+		    PARALLEL_MAX);
+		g->recording = "--parallel";
+		break;
 	case OPT_TEMP:
 		o->temperature = fe_f64("--temp", arg, 0, 100);
 		g->recording = "--temp";
@@ -403,6 +410,7 @@ parse_options(struct trace_options *o, int argc, char **argv)
 		.seed = 1,
 		.nubatch = 512,
 		.nthreads = 1,
+		.nparallel = 1,
 	};
 	cl_synth_defaults(&o->synth);
 	while ((c = getopt_long(argc, argv, "c:f:hn:o:p:t:u:V", long_options,

@@ -52,6 +52,7 @@ struct trace_options {
 	uint32_t	 nctx;		/* 0: as many as are needed */
 	uint32_t	 nubatch;
 	uint32_t	 nthreads;
+	uint32_t	 nparallel;
 	const char	*llama;
 
 	/* making */

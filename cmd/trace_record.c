@@ -15,6 +15,15 @@
 #include "fe.h"
 #include "trace.h"
 
+/* Not more sequences than there are prompts: each takes memory. */
+static uint32_t
+nsequences(const struct trace_options *o)
+{
+
+	return (o->nprompts < o->nparallel ? (uint32_t)o->nprompts :
+	    o->nparallel);
+}
+
 /* libllama takes a split model by its first shard, whichever was given. */
 static struct cl_tap *
 open_tap(const struct trace_options *o, const struct cl_model *m,
@@ -27,7 +36,7 @@ open_tap(const struct trace_options *o, const struct cl_model *m,
 		.nctx = o->nctx,
 		.nbatch = o->nubatch,
 		.nubatch = o->nubatch,
-		.nseq = 1,
+		.nseq = nsequences(o),
 		.nthreads = o->nthreads,
 		.capture = true,
 	};
@@ -83,6 +92,8 @@ make_head(const struct trace_options *o, struct cl_err *err)
 	}
 	note(h, "ubatch", o->nubatch, err);
 	note(h, "threads", o->nthreads, err);
+	if (nsequences(o) > 1)
+		note(h, "parallel", nsequences(o), err);
 	if (err->code == CL_OK)
 		return (h);
 	cl_trace_head_free(h);

@@ -77,9 +77,13 @@ int	cl_tap_context(struct cl_tap *, uint32_t nctx, struct cl_err *);
 /* The library and its release, "libllama v0.4.0"; valid until the close. */
 const char	*cl_tap_engine(const struct cl_tap *);
 
-/* The limits in force: positions (0: no context yet), tokens of a graph. */
+/*
+ * The limits in force: positions (0: no context yet), tokens of a graph,
+ * sequences.
+ */
 uint32_t	 cl_tap_nctx(const struct cl_tap *);
 uint32_t	 cl_tap_nubatch(const struct cl_tap *);
+uint32_t	 cl_tap_nseq(const struct cl_tap *);
 
 /* The text as tokens, with the special ones the model wants; caller frees. */
 int	cl_tap_tokenize(struct cl_tap *, const char *text, size_t nbytes,
@@ -113,6 +117,12 @@ const struct cl_tap_layer *cl_tap_layer(const struct cl_tap *, uint32_t i);
  * assumed.  Valid until the tap is closed.
  */
 const struct cl_rule *cl_tap_rule(const struct cl_tap *, uint32_t i);
+
+/*
+ * Which graph ran token i of the last decode, from 0.  The engine may run a
+ * batch as several graphs, and then evaluates the layers once for each.
+ */
+uint32_t	cl_tap_graph(const struct cl_tap *, uint32_t i);
 
 /* The output row of token i of the last batch, cl_tap_nvocab() floats. */
 const float	*cl_tap_output(struct cl_tap *, uint32_t i, struct cl_err *);

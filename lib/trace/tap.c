@@ -263,6 +263,13 @@ cl_tap_nubatch(const struct cl_tap *tap)
 	return (tap->opt.nubatch);
 }
 
+uint32_t
+cl_tap_nseq(const struct cl_tap *tap)
+{
+
+	return (tap->opt.nseq);
+}
+
 int
 cl_tap_tokenize(struct cl_tap *tap, const char *text, size_t nbytes,
     int32_t **tokens, size_t *ntokens, struct cl_err *err)
@@ -386,6 +393,13 @@ cl_tap_rule(const struct cl_tap *tap, uint32_t i)
 {
 
 	return (&tap->slots[tap->seen[i]].rule);
+}
+
+uint32_t
+cl_tap_graph(const struct cl_tap *tap, uint32_t i)
+{
+
+	return (tap->rows.graph[i]);
 }
 
 const float *

@@ -333,9 +333,7 @@ cl_tap_int_begin(struct cl_tap *tap)
 	for (i = 0; i < tap->nslots; i++)
 		tap->slots[i].nscores = tap->slots[i].nids = 0;
 	tap->at = 0;
-	tap->rows.n = tap->rows.done = 0;
-	tap->rows.placed = false;
-	memset(tap->rows.taken, 0, tap->opt.nbatch * sizeof(bool));
+	cl_tap_int_rows_begin(tap);
 }
 
 /* The layers of a first decode, and whether their rules make sense. */

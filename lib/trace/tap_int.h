@@ -149,6 +149,7 @@ struct tap_rows {
 	const struct tap_tensor *embd;	/* the token embedding, once seen */
 	uint32_t	 n;		/* rows of this graph; 0: not known */
 	uint32_t	 done;		/* rows of the graphs before it */
+	uint32_t	 ngraphs;	/* of this decode, with the one running */
 	bool		 has_pos;
 	bool		 has_seq;
 	bool		 placed;	/* batch[] holds */
@@ -158,6 +159,7 @@ struct tap_rows {
 	uint32_t	*seq;
 	uint32_t	*batch;
 	bool		*taken;		/* nbatch */
+	uint32_t	*graph;		/* nbatch: which ran it, from 0 */
 };
 
 /* A node that was asked for, and whether nothing of it is wanted. */
@@ -220,6 +222,7 @@ void	cl_tap_int_rule(struct cl_tap *, struct tap_slot *, enum tap_node,
 /* tap_rows.c */
 int	cl_tap_int_rows_new(struct cl_tap *, struct cl_err *);
 void	cl_tap_int_rows_free(struct cl_tap *);
+void	cl_tap_int_rows_begin(struct cl_tap *);
 bool	cl_tap_int_rows_look(struct cl_tap *, const struct tap_tensor *);
 int	cl_tap_int_rows_place(struct cl_tap *, uint32_t n,
 	    const uint32_t **map, struct cl_err *);

@@ -26,8 +26,10 @@ cl_tap_int_rows_new(struct cl_tap *tap, struct cl_err *err)
 	r->seq = calloc(n, sizeof(*r->seq));
 	r->batch = calloc(n, sizeof(*r->batch));
 	r->taken = calloc(tap->opt.nbatch, sizeof(*r->taken));
+	r->graph = calloc(tap->opt.nbatch, sizeof(*r->graph));
 	if (r->token == NULL || r->pos == NULL || r->cell == NULL ||
-	    r->seq == NULL || r->batch == NULL || r->taken == NULL)
+	    r->seq == NULL || r->batch == NULL || r->taken == NULL ||
+	    r->graph == NULL)
 		return (cl_fail_nomem(err, "the rows of a batch"));
 	return (CL_OK);
 }
@@ -43,6 +45,19 @@ cl_tap_int_rows_free(struct cl_tap *tap)
 	free(r->seq);
 	free(r->batch);
 	free(r->taken);
+	free(r->graph);
+}
+
+/* Before a decode: no graph has run, no token has its row. */
+void
+cl_tap_int_rows_begin(struct cl_tap *tap)
+{
+	struct tap_rows *r = &tap->rows;
+
+	r->n = r->done = r->ngraphs = 0;
+	r->placed = false;
+	memset(r->taken, 0, tap->opt.nbatch * sizeof(*r->taken));
+	memset(r->graph, 0, tap->opt.nbatch * sizeof(*r->graph));
 }
 
 /* n numbers of an input, or more of which the first n are meant. */
@@ -62,9 +77,10 @@ static void
 look_tokens(struct cl_tap *tap, const struct tap_tensor *ids)
 {
 	struct tap_rows *r = &tap->rows;
-	uint32_t left;
+	uint32_t i, left;
 
 	r->done += r->n;
+	r->ngraphs++;
 	left = (uint32_t)tap->batch.n - r->done;
 	r->has_pos = r->has_seq = r->placed = false;
 	if (ids->ne[0] < 1 || ids->ne[0] > tap->opt.nubatch ||
@@ -76,6 +92,8 @@ look_tokens(struct cl_tap *tap, const struct tap_tensor *ids)
 		return;
 	}
 	r->n = (uint32_t)ids->ne[0];
+	for (i = 0; tap->opt.nseq == 1 && i < r->n; i++)
+		r->graph[r->done + i] = r->ngraphs - 1;
 	if (tap->opt.nseq == 1 && memcmp(r->token, tap->batch.token +
 	    r->done, r->n * sizeof(*r->token)) != 0)
 		(void)cl_fail(&tap->err, CL_ENOTSUP, "%s runs other tokens "
@@ -181,6 +199,7 @@ cl_tap_int_rows_place(struct cl_tap *tap, uint32_t n, const uint32_t **map,
 			    "understood; one at a time will do",
 			    tap->lib.engine, tap->opt.nseq));
 		r->taken[r->batch[i]] = true;
+		r->graph[r->batch[i]] = r->ngraphs - 1;
 	}
 	r->placed = true;
 	*map = r->batch;

@@ -4,6 +4,7 @@
  * stopped.  Skipped where no libllama is found (CL_LLAMA, build/deps).
  */
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,6 +50,7 @@ static struct trace traces[2];
 static atomic_bool stop;
 static uint64_t stop_at;
 static uint64_t seen_done, seen_total;
+static uint32_t nseq = 1;		/* of the tap */
 
 /* Read the shipped prompts: a long one and a short one first. */
 static void
@@ -102,8 +104,9 @@ static struct cl_tap *
 open_tap(struct cl_err *err)
 {
 	struct cl_tap_options o = { .places = places, .must = places[0],
-	    .nctx = NCTX, .nbatch = NUBATCH, .nubatch = NUBATCH, .nseq = 1,
-	    .nthreads = 1, .capture = true };
+	    .nctx = nseq == 1 ? NCTX : 0, .nbatch = NUBATCH,
+	    .nubatch = NUBATCH, .nseq = nseq, .nthreads = 1,
+	    .capture = true };
 
 	return (cl_tap_open(&o, MODEL, err));
 }
@@ -307,6 +310,115 @@ scores_are_the_engines_to_the_bit(void)
 	}
 }
 
+/* The row of a sequence's position in a trace. */
+static uint32_t
+find_row(const struct trace *t, uint32_t seq, uint32_t pos)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->n; i++)
+		if (t->tokens[i].seq == seq && t->tokens[i].pos == pos)
+			return (i);
+	abort();
+}
+
+/*
+ * Scores of another batch shape are not the same bits (other kernels, a
+ * half-precision cache), but far nearer than those of another token.
+ */
+static bool
+near(float (*a)[E], float (*b)[E])
+{
+	double d = 0, m = 0;
+	uint32_t i, l;
+
+	for (l = 0; l < NLAYERS; l++)
+		for (i = 0; i < E; i++) {
+			d += fabs((double)a[l][i] - (double)b[l][i]);
+			m += fabs((double)a[l][i]);
+		}
+	return (d <= 0.2 * m);
+}
+
+/*
+ * Each pass is of prefill or of decode, and a decode pass has at most a token
+ * of each sequence; the number of passes with several sequences.
+ */
+static uint32_t
+mixed_passes(const struct trace *t)
+{
+	uint32_t i, from = 0, n = 0, seqs = 0;
+
+	for (i = 0; i < t->n; i++) {
+		if (t->tokens[i].begins) {
+			from = i;
+			seqs = 0;
+		}
+		assert(t->tokens[i].decode == t->tokens[from].decode);
+		if (t->tokens[i].decode && i > from)
+			assert(t->tokens[i].seq > t->tokens[i - 1].seq);
+		assert(i - from < NUBATCH);
+		if (t->tokens[i].seq != t->tokens[from].seq)
+			n += seqs++ == 0;
+	}
+	return (n);
+}
+
+/*
+ * Several prompts under way, as long as there are any: every token is there
+ * as if alone, though the engine regroups what it is given.
+ */
+static void
+sequences_run_side_by_side(void)
+{
+	struct cl_record_options o = options(NFILES, NGENERATE);
+	struct trace *alone = &traces[0], *t = &traces[1];
+	uint32_t i, at, parted = 0, seq;
+
+	record_whole(&o, alone);
+	nseq = 3;
+	seen_done = 0;
+	record_whole(&o, t);
+	nseq = 1;
+	assert(t->n == alone->n && t->nseqs == NFILES);
+	assert(t->counts.mismatches == 0 && seen_done == t->n);
+	assert(mixed_passes(t) > NGENERATE && mixed_passes(alone) == 0);
+	for (i = 0; i < alone->n; i++) {
+		seq = alone->tokens[i].seq;
+		assert(strcmp(alone->names[seq], t->names[seq]) == 0);
+		at = find_row(t, seq, alone->tokens[i].pos);
+		assert(t->tokens[at].decode == alone->tokens[i].decode);
+		if (t->tokens[at].token != alone->tokens[i].token) {
+			/* near outputs had the likeliest apart */
+			assert(alone->tokens[i].decode);
+			parted++;
+			while (i + 1 < alone->n &&
+			    alone->tokens[i + 1].seq == seq)
+				i++;
+			continue;
+		}
+		assert(near(alone->scores[i], t->scores[at]));
+	}
+	assert(parted < NFILES);
+	assert(!near(alone->scores[0], alone->scores[1]));
+}
+
+static void
+more_sequences_than_a_pass_takes_are_refused(void)
+{
+	struct cl_record_options o = options(1, 0);
+	struct cl_trace_counts counts;
+	struct cl_err err = { 0 };
+	int fd, status;
+
+	nseq = NUBATCH + 1;
+	fd = record(&o, &counts, &status, &err);
+	nseq = 1;
+	assert(status == CL_EINVAL && strcmp(err.msg, "257 sequences have no "
+	    "room in a pass of 256 tokens") == 0);
+	(void)close(fd);
+}
+
 static bool
 same_tokens(const struct trace *a, const struct trace *b)
 {
@@ -392,6 +504,10 @@ static const struct unit units[] = {
 	    trace_holds_every_token },
 	{ "scores of the shipped prompts are the engine's to the bit",
 	    scores_are_the_engines_to_the_bit },
+	{ "sequences that run side by side are recorded as if alone",
+	    sequences_run_side_by_side },
+	{ "more sequences than a pass takes tokens are refused",
+	    more_sequences_than_a_pass_takes_are_refused },
 	{ "the seed decides what is generated, to the byte",
 	    the_seed_decides },
 	{ "a stop ends the trace as interrupted",
