@@ -32,6 +32,8 @@ static const struct fe_command command = {
 "  -c N        context (what is needed)     --temp T       sample (0: greedy)\n"
 "  -u N        tokens of a prefill pass (512)  --seed N    of sampling (1)\n"
 "  -t N        threads (1)                  --no-tokens    leave out token ids\n"
+"  --chat      prompts as the model chats   --parallel N   prompts at once (1)\n"
+"  --gpu-layers N  at most on a GPU         --no-repack    weights as they lie\n"
 "  --llama PATH   libllama, or its folder   --scores f32|f16|ids        (f32)\n"
 "making:     --synthetic[=drift|fixed|noise]  --tokens N (1024)  --locality L\n"
 "  --seed N    --predict-corr R             --shift AT:LEN\n"
@@ -45,16 +47,18 @@ static const struct fe_command command = {
 "Exit status: 0 done, 2 trouble.  See cl-trace(1), and cl-trace(5) for bytes.\n"
 };
 
-enum { OPT_DUMP = 256, OPT_EXPERTS, OPT_FORCE, OPT_GEOMETRY, OPT_IGNORE_EOS,
+enum { OPT_CHAT = 256, OPT_DUMP, OPT_EXPERTS, OPT_FORCE, OPT_GEOMETRY, OPT_GPU_LAYERS, OPT_IGNORE_EOS,
     OPT_INFO, OPT_LAYERS, OPT_LLAMA, OPT_LOAD, OPT_LOCALITY, OPT_MODEL,
-    OPT_NO_TOKENS, OPT_PARALLEL, OPT_PREDICT_CORR, OPT_SCORES, OPT_SEED, OPT_SHIFT,
+    OPT_NO_REPACK, OPT_NO_TOKENS, OPT_PARALLEL, OPT_PREDICT_CORR, OPT_SCORES, OPT_SEED, OPT_SHIFT,
     OPT_SYNTHETIC, OPT_TEMP, OPT_TOKENS, OPT_USED, OPT_VERIFY };
 
 static const struct option long_options[] = {
+	{ "chat", no_argument, NULL, OPT_CHAT },
 	{ "dump", no_argument, NULL, OPT_DUMP },
 	{ "experts", required_argument, NULL, OPT_EXPERTS },
 	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "geometry", no_argument, NULL, OPT_GEOMETRY },
+	{ "gpu-layers", required_argument, NULL, OPT_GPU_LAYERS },
 	{ "help", no_argument, NULL, 'h' },
 	{ "ignore-eos", no_argument, NULL, OPT_IGNORE_EOS },
 	{ "info", no_argument, NULL, OPT_INFO },
@@ -63,6 +67,7 @@ static const struct option long_options[] = {
 	{ "load", no_argument, NULL, OPT_LOAD },
 	{ "locality", required_argument, NULL, OPT_LOCALITY },
 	{ "model", required_argument, NULL, OPT_MODEL },
+	{ "no-repack", no_argument, NULL, OPT_NO_REPACK },
 	{ "no-tokens", no_argument, NULL, OPT_NO_TOKENS },
 	{ "parallel", required_argument, NULL, OPT_PARALLEL },
 	{ "predict-corr", required_argument, NULL, OPT_PREDICT_CORR },
@@ -263,6 +268,38 @@ take_loading(struct trace_options *o, struct given *g, int c, const char *arg)
 	}
 }
 
+/* How libllama is to run the model. */
+static void
+take_engine(struct trace_options *o, struct given *g, int c, const char *arg)
+{
+
+	switch (c) {
+	case 't':
+		o->nthreads = (uint32_t)fe_u64("-t", arg, 1, THREADS_MAX);
+		g->recording = "-t";
+		break;
+	case OPT_GPU_LAYERS:
+		o->gpu_layers = (uint32_t)fe_u64("--gpu-layers", arg, 0,
+		    INT32_MAX);
+		o->has_gpu_layers = true;
+		g->recording = "--gpu-layers";
+		break;
+	case OPT_LLAMA:
+		o->llama = arg;
+		g->recording = "--llama";
+		break;
+	case OPT_NO_REPACK:
+		o->no_repack = true;
+		g->recording = "--no-repack";
+		break;
+	case OPT_PARALLEL:
+		o->nparallel = (uint32_t)fe_u64("--parallel", arg, 1,
+		    PARALLEL_MAX);
+		g->recording = "--parallel";
+		break;
+	}
+}
+
 static void
 take_recording(struct trace_options *o, struct given *g, int c,
     const char *arg)
@@ -281,30 +318,21 @@ take_recording(struct trace_options *o, struct given *g, int c,
 		add_text(o, "-p", arg);
 		g->recording = "-p";
 		break;
-	case 't':
-		o->nthreads = (uint32_t)fe_u64("-t", arg, 1, THREADS_MAX);
-		g->recording = "-t";
-		break;
 	case 'u':
 		o->nubatch = (uint32_t)fe_u64("-u", arg, 1, TOKENS_MAX);
 		g->recording = "-u";
+		break;
+	case OPT_CHAT:
+		o->chat = true;
+		g->recording = "--chat";
 		break;
 	case OPT_IGNORE_EOS:
 		o->ignore_eos = true;
 		g->recording = "--ignore-eos";
 		break;
-	case OPT_LLAMA:
-		o->llama = arg;
-		g->recording = "--llama";
-		break;
 	case OPT_NO_TOKENS:
 		o->tokens = false;
 		g->recording = "--no-tokens";
-		break;
-	case OPT_PARALLEL:
-		o->nparallel = (uint32_t)fe_u64("--parallel", arg, 1,
-		    PARALLEL_MAX);
-		g->recording = "--parallel";
 		break;
 	case OPT_TEMP:
 		o->temperature = fe_f64("--temp", arg, 0, 100);
@@ -361,6 +389,7 @@ take_option(struct trace_options *o, struct given *g, int c, const char *arg)
 		fe_misuse("see %s --help", command.name);
 	default:
 		take_recording(o, g, c, arg);
+		take_engine(o, g, c, arg);
 		take_making(o, g, c, arg);
 		take_loading(o, g, c, arg);
 	}

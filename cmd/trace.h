@@ -53,6 +53,10 @@ struct trace_options {
 	uint32_t	 nubatch;
 	uint32_t	 nthreads;
 	uint32_t	 nparallel;
+	bool		 chat;
+	bool		 has_gpu_layers;
+	uint32_t	 gpu_layers;
+	bool		 no_repack;
 	const char	*llama;
 
 	/* making */

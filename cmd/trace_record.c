@@ -39,6 +39,9 @@ open_tap(const struct trace_options *o, const struct cl_model *m,
 		.nseq = nsequences(o),
 		.nthreads = o->nthreads,
 		.capture = true,
+		.has_gpu_layers = o->has_gpu_layers,
+		.gpu_layers = o->gpu_layers,
+		.no_repack = o->no_repack,
 	};
 	unsigned n = 0;
 
@@ -82,6 +85,8 @@ make_head(const struct trace_options *o, struct cl_err *err)
 		(void)cl_trace_head_note(h, "prompt", "built-in", err);
 	else
 		note(h, "prompts", o->nprompts, err);
+	if (o->chat)
+		(void)cl_trace_head_note(h, "chat", "yes", err);
 	note(h, "generate", o->ngenerate, err);
 	if (o->ignore_eos)
 		(void)cl_trace_head_note(h, "ignore_eos", "yes", err);
@@ -94,6 +99,10 @@ make_head(const struct trace_options *o, struct cl_err *err)
 	note(h, "threads", o->nthreads, err);
 	if (nsequences(o) > 1)
 		note(h, "parallel", nsequences(o), err);
+	if (o->has_gpu_layers)
+		note(h, "gpu_layers", o->gpu_layers, err);
+	if (o->no_repack)
+		(void)cl_trace_head_note(h, "repack", "no", err);
 	if (err->code == CL_OK)
 		return (h);
 	cl_trace_head_free(h);
@@ -116,6 +125,7 @@ run(const struct trace_options *o, struct cl_tap *tap,
 	struct cl_record_prompt *p;
 	struct cl_record_options r = {
 		.nprompts = (uint32_t)o->nprompts,
+		.chat = o->chat,
 		.ngenerate = o->ngenerate,
 		.ignore_eos = o->ignore_eos,
 		.temp = o->temperature,

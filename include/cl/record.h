@@ -36,6 +36,7 @@ struct cl_record_prompt {
 struct cl_record_options {
 	const struct cl_record_prompt *prompts;
 	uint32_t	 nprompts;	/* 1 or more */
+	bool		 chat;		/* in the model's own template */
 	uint32_t	 ngenerate;	/* tokens after each prompt, at most */
 	bool		 ignore_eos;	/* go on after an end of generation */
 	double		 temp;		/* 0: the likeliest token */

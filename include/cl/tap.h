@@ -41,6 +41,13 @@ struct cl_tap_options {
 	uint32_t	 nseq;		/* sequences alive at once */
 	uint32_t	 nthreads;
 	bool		 capture;	/* from the start: see below */
+	/*
+	 * Settings of the model, refused by a release where their place is
+	 * not known, or where they turn out not to take effect.
+	 */
+	bool		 has_gpu_layers; /* else what the release does */
+	uint32_t	 gpu_layers;	/* at most; up to INT32_MAX */
+	bool		 no_repack;	/* run weights as the file has them */
 };
 
 struct cl_tap_token {
@@ -85,9 +92,22 @@ uint32_t	 cl_tap_nctx(const struct cl_tap *);
 uint32_t	 cl_tap_nubatch(const struct cl_tap *);
 uint32_t	 cl_tap_nseq(const struct cl_tap *);
 
-/* The text as tokens, with the special ones the model wants; caller frees. */
+/*
+ * The text as tokens, with the special ones that the model wants around it;
+ * what looks like one in the text is one only where it holds marks.  Caller
+ * frees.
+ */
 int	cl_tap_tokenize(struct cl_tap *, const char *text, size_t nbytes,
-	    int32_t **tokens, size_t *ntokens, struct cl_err *);
+	    bool marks, int32_t **tokens, size_t *ntokens, struct cl_err *);
+
+/*
+ * The text as a user's message, with the beginning of an answer behind it, as
+ * the model's own template has it; caller frees, *n leaves out the final NUL.
+ * It holds marks, which are tokens to cl_tap_tokenize with marks set.
+ * CL_ENOTSUP where the model has no template, or libllama does not know it.
+ */
+int	cl_tap_chat(struct cl_tap *, const char *text, size_t nbytes,
+	    char **chat, size_t *n, struct cl_err *);
 
 /*
  * Capture the decodes that follow, or only run them, as if there were no tap:

@@ -80,6 +80,27 @@ fit_context(struct recording *r, uint64_t need, struct cl_err *err)
 	    (uint32_t)need, err));
 }
 
+static int
+tokenize_one(struct recording *r, uint32_t i, struct cl_err *err)
+{
+	const struct cl_record_prompt *p = &r->o->prompts[i];
+	const char *text = p->text;
+	size_t nbytes = p->nbytes;
+	char *chat = NULL;
+	int status;
+
+	if (r->o->chat) {
+		if ((status = cl_tap_chat(r->tap, p->text, p->nbytes, &chat,
+		    &nbytes, err)) != CL_OK)
+			return (status);
+		text = chat;
+	}
+	status = cl_tap_tokenize(r->tap, text, nbytes, r->o->chat,
+	    &r->prompts[i].tokens, &r->prompts[i].n, err);
+	free(chat);
+	return (status);
+}
+
 /* The tokens of all prompts; each must fit the context with what follows. */
 static int
 tokenize(struct recording *r, struct cl_err *err)
@@ -91,8 +112,7 @@ tokenize(struct recording *r, struct cl_err *err)
 
 	for (i = 0; i < r->o->nprompts; i++) {
 		p = &r->o->prompts[i];
-		if ((status = cl_tap_tokenize(r->tap, p->text, p->nbytes,
-		    &r->prompts[i].tokens, &r->prompts[i].n, err)) != CL_OK)
+		if ((status = tokenize_one(r, i, err)) != CL_OK)
 			return (status);
 		if (r->prompts[i].n == 0)
 			return (cl_fail(err, CL_EINVAL, "prompt %s has no "

@@ -68,6 +68,9 @@ check_options(const struct cl_tap_options *o, struct cl_err *err)
 	if (o->nthreads == 0 || o->nthreads > NTHREADS_MAX)
 		return (cl_fail(err, CL_EINVAL, "%u threads; 1 to %d will "
 		    "do", o->nthreads, NTHREADS_MAX));
+	if (o->gpu_layers > INT32_MAX)
+		return (cl_fail(err, CL_EINVAL, "%u layers for a GPU",
+		    o->gpu_layers));
 	return (CL_OK);
 }
 
@@ -91,15 +94,19 @@ check_context(struct cl_tap_options *o, struct cl_err *err)
 static int
 load_model(struct cl_tap *tap, const char *path, struct cl_err *err)
 {
+	struct tap_blob params = tap->lib.model_defaults();
+	int status;
 
+	if ((status = cl_tap_int_set_params(tap, &params, err)) != CL_OK)
+		return (status);
 	tap->log.text[0] = '\0';
-	tap->model = tap->lib.model_load(path, tap->lib.model_defaults());
+	tap->model = tap->lib.model_load(path, params);
 	if (tap->model == NULL)
 		return (cl_fail(err, CL_ENOTSUP, "%s: %s cannot load it: %s",
 		    path, tap->lib.engine, cl_tap_int_reason(&tap->log)));
 	tap->vocab = tap->lib.model_vocab(tap->model);
 	tap->nslots = (uint32_t)tap->lib.model_nlayers(tap->model);
-	return (CL_OK);
+	return (cl_tap_int_check_params(tap, err));
 }
 
 /* Are the first numbers of the defaults what they are taken for? */
@@ -268,39 +275,6 @@ cl_tap_nseq(const struct cl_tap *tap)
 {
 
 	return (tap->opt.nseq);
-}
-
-int
-cl_tap_tokenize(struct cl_tap *tap, const char *text, size_t nbytes,
-    int32_t **tokens, size_t *ntokens, struct cl_err *err)
-{
-	int32_t n, cap;
-	int32_t *p = NULL, *q;
-
-	if (nbytes > INT32_MAX / 2)
-		return (cl_fail(err, CL_EINVAL, "a text of %zu bytes; %d can "
-		    "be tokenised", nbytes, INT32_MAX / 2));
-	cap = (int32_t)nbytes + 16;	/* mostly enough at the first try */
-	for (;;) {
-		if ((q = realloc(p, (size_t)cap * sizeof(*p))) == NULL) {
-			free(p);
-			return (cl_fail_nomem(err, "the tokens of a text"));
-		}
-		p = q;
-		n = tap->lib.tokenize(tap->vocab, text, (int32_t)nbytes, p,
-		    cap, true, false);
-		if (n >= 0)
-			break;
-		if (n == INT32_MIN || -n <= cap) {
-			free(p);
-			return (cl_fail(err, CL_ENOTSUP, "%s cannot tokenise "
-			    "a text of %zu bytes", tap->lib.engine, nbytes));
-		}
-		cap = -n;
-	}
-	*tokens = p;
-	*ntokens = (size_t)n;
-	return (CL_OK);
 }
 
 bool

@@ -3,9 +3,9 @@
 
 /*
  * What the parts of the tap share: libllama as a table of functions found at
- * run time (tap_load.c), what is read of a graph as it runs (tap_graph.c;
- * tap_rule.c for the rule, tap_rows.c for which row is whose), and the life of
- * a model (tap.c).
+ * run time (tap_load.c), how a model is to be loaded (tap_params.c), what is
+ * read of a graph as it runs (tap_graph.c; tap_rule.c for the rule, tap_rows.c
+ * for which row is whose), and the life of a model (tap.c).
  */
 
 #include <stdbool.h>
@@ -37,6 +37,12 @@ struct tap_batch {
 	uint64_t	 room[9];
 };
 
+/* llama_chat_message */
+struct tap_message {
+	const char	*role;
+	const char	*text;
+};
+
 /* ggml_tensor, as far as it is read; tap_graph.c proves it before use. */
 struct tap_tensor {
 	int32_t		 type;
@@ -53,10 +59,18 @@ struct tap_tensor {
 	char		 name[64];
 };
 
-/* The first error that libllama logged since log.text[0] was cleared. */
+/*
+ * The first error that libllama logged since log.text[0] was cleared, and what
+ * it told of a model as it was loaded.
+ */
 struct tap_log {
 	char		 text[400];
 	bool		 open;		/* its line goes on */
+	uint32_t	 nbuffers;	/* of weights */
+	bool		 repacked;	/* one of them, for repacked ones */
+	bool		 has_gpu;
+	uint32_t	 gpu_layers;
+	uint32_t	 all_layers;	/* that could be on a GPU */
 };
 
 /* A node's part in a router, by its name. */
@@ -121,6 +135,10 @@ struct tap_lib {
 	bool		 (*memory_forget)(void *, int32_t, int32_t, int32_t);
 	bool		 (*kv_self_forget)(void *, int32_t, int32_t, int32_t);
 	bool		 (*kv_forget)(void *, int32_t, int32_t, int32_t);
+	const char	*(*chat_template)(const void *, const char *name);
+	int32_t		 (*chat_apply)(const char *template,
+			    const struct tap_message *, size_t n,
+			    bool open_answer, char *, int32_t);
 	const char	*(*version)(void);
 	const char	*(*ggml_version)(void);
 };
@@ -204,6 +222,12 @@ int	cl_tap_int_load(struct tap_lib *, struct tap_log *,
 	    const struct cl_tap_options *, struct cl_err *);
 void	cl_tap_int_pool(struct cl_tap *);
 const char *cl_tap_int_reason(const struct tap_log *);
+
+/* tap_params.c */
+int	cl_tap_int_set_params(const struct cl_tap *, struct tap_blob *,
+	    struct cl_err *);
+void	cl_tap_int_hear(struct tap_log *, const char *line);
+int	cl_tap_int_check_params(const struct cl_tap *, struct cl_err *);
 
 /* tap_graph.c */
 bool	cl_tap_int_observe(struct tap_tensor *, bool ask, void *);

@@ -78,6 +78,8 @@ static const struct {
 	FN(memory_forget, "llama_memory_seq_rm", false),
 	FN(kv_self_forget, "llama_kv_self_seq_rm", false),
 	FN(kv_forget, "llama_kv_cache_seq_rm", false),
+	FN(chat_template, "llama_model_chat_template", false),
+	FN(chat_apply, "llama_chat_apply_template", false),
 	FN(version, "llama_version", false),
 	FN(ggml_version, "ggml_version", false)
 };
@@ -89,6 +91,7 @@ keep_error(int level, const char *text, void *arg)
 	struct tap_log *log = arg;
 	size_t n = strlen(log->text);
 
+	cl_tap_int_hear(log, text);
 	if (level != LOG_GOES_ON)
 		log->open = level == LOG_ERROR && n == 0;
 	if (!log->open)
@@ -331,6 +334,9 @@ cl_tap_int_load(struct tap_lib *lib, struct tap_log *log,
 	} else
 		name_engine(lib, "");
 	lib->backend_init();
+	if (lib->reg_by_name != NULL && lib->reg_by_name("CPU") == NULL)
+		return (cl_fail(err, CL_ENOTSUP, "%s has no back end for "
+		    "this processor beside it", lib->engine));
 	return (CL_OK);
 }
 

@@ -98,3 +98,27 @@ rule_of()
 		cl-trace --info again.clt | grep -q " $n mismatches$"
 	done
 }
+
+@test "kinds of router are recorded side by side as one at a time" {
+	need libllama
+	for kind in $KINDS; do
+		mkrouter $kind $kind.gguf
+		run --separate-stderr cl-trace --parallel 3 -n 8 --ignore-eos \
+		    -p "$TEXT" -p "it was" -p "It was the" -p "of times" \
+		    -o $kind.clt $kind.gguf
+		# Where layers of memory come before layers of attention,
+		# nothing tells sequences apart that begin alike.
+		if [ $kind = nemotron ]; then
+			status_is 2
+			[[ $stderr == *"one at a time will do" ]]
+			continue
+		fi
+		status_is 0
+		[[ $stderr == *" cells, 0 mismatches" ]]
+		cl-trace --verify $kind.clt
+		[[ $(cl-trace --info $kind.clt) == *" parallel=3 "* ]]
+		cl-trace --dump $kind.clt | awk -F '\t' '
+		# A position of a sequence comes once in each layer, in order.
+		!/^#/ && $1 != "seq" && $2 != next_pos[$1, $6]++ { exit 1 }'
+	done
+}

@@ -82,8 +82,8 @@ prompt_tokens(struct cl_tap *tap, const char *name, uint32_t *n)
 	size_t i, ntokens, nbytes = read_prompt(name, text);
 	int32_t *tokens;
 
-	assert(cl_tap_tokenize(tap, text, nbytes, &tokens, &ntokens, &err) ==
-	    CL_OK && ntokens > 0);
+	assert(cl_tap_tokenize(tap, text, nbytes, false, &tokens, &ntokens,
+	    &err) == CL_OK && ntokens > 0);
 	assert((t = calloc(ntokens, sizeof(*t))) != NULL);
 	for (i = 0; i < ntokens; i++) {
 		t[i].token = tokens[i];
@@ -237,6 +237,8 @@ graphs_of_a_batch_are_joined(void)
 	tap = open_with(&o);
 	decode(tap, t, 96);
 	assert(cl_tap_captured(tap) == 2 * NLAYERS * 3);
+	for (i = 0; i < 96; i++)
+		assert(cl_tap_graph(tap, i) == i / 32);
 	for (i = 0; i < NLAYERS * 96; i++)
 		assert(near(whole + (size_t)i * E, cl_tap_layer(tap,
 		    i / 96)->scores + (size_t)(i % 96) * E));
@@ -269,6 +271,23 @@ same_again_is_the_same_bytes(void)
 	    sizeof(float)) == 0);
 	free(scores[0]);
 	free(scores[1]);
+}
+
+/* Each of the n tokens of a batch ran in a graph, and each has some. */
+static void
+check_graphs(struct cl_tap *tap, uint32_t n, uint32_t most)
+{
+	uint32_t tokens[64] = { 0 }, i, last = 0;
+
+	for (i = 0; i < n; i++) {
+		assert(cl_tap_graph(tap, i) < 64);
+		tokens[cl_tap_graph(tap, i)]++;
+		if (cl_tap_graph(tap, i) > last)
+			last = cl_tap_graph(tap, i);
+	}
+	assert(last + 1 >= n / most);
+	for (i = 0; i <= last; i++)
+		assert(tokens[i] > 0 && tokens[i] <= most);
 }
 
 /*
@@ -304,6 +323,7 @@ sequences_are_told_apart(void)
 				t[m++] = p[q][i];
 			}
 	decode(tap, t, N);
+	check_graphs(tap, N, 16);
 	for (q = 0; q < 2; q++)
 		for (i = 0; i < NLAYERS * len[q]; i++)
 			assert(near(alone[q] + (size_t)i * E, cl_tap_layer(
@@ -314,6 +334,28 @@ sequences_are_told_apart(void)
 		free(alone[q]);
 		free(p[q]);
 	}
+}
+
+/* What looks like a special token is one where the text holds marks. */
+static void
+marks_are_tokens_on_demand(void)
+{
+	static const char text[] = "a<|endoftext|>";
+	struct cl_err err = { 0 };
+	struct cl_tap_options o = options(16, 16, 1);
+	struct cl_tap *tap = open_with(&o);
+	size_t n, nmarks;
+	int32_t *t, *marks;
+
+	assert(cl_tap_tokenize(tap, text, sizeof(text) - 1, false, &t, &n,
+	    &err) == CL_OK);
+	assert(cl_tap_tokenize(tap, text, sizeof(text) - 1, true, &marks,
+	    &nmarks, &err) == CL_OK);
+	assert(nmarks == 2 && n > 2 && marks[0] == t[0]);
+	assert(cl_tap_is_end(tap, marks[1]) && !cl_tap_is_end(tap, t[1]));
+	free(t);
+	free(marks);
+	cl_tap_close(tap);
 }
 
 static void
@@ -476,6 +518,8 @@ static const struct unit units[] = {
 	    same_again_is_the_same_bytes },
 	{ "sequences that the engine regroups are told apart",
 	    sequences_are_told_apart },
+	{ "marks in a text are tokens where it is said to hold some",
+	    marks_are_tokens_on_demand },
 	{ "a token's output is there, and only within the batch",
 	    output_is_of_the_token_asked_for },
 	{ "nothing is captured while capturing is off",
