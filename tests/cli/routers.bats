@@ -122,3 +122,17 @@ rule_of()
 		!/^#/ && $1 != "seq" && $2 != next_pos[$1, $6]++ { exit 1 }'
 	done
 }
+
+@test "a context too small for all says what each sequence has" {
+	need libllama
+	mkrouter mixtral mixtral.gguf
+	run --separate-stderr cl-trace --parallel 2 -c 200 -n 90 -p "$TEXT" \
+	    -p "it was" mixtral.gguf
+	status_is 2
+	stdout_is ""
+	[[ $stderr == "cl-trace: prompt -p: "*" tokens and 90 to generate\
+ need a context of "*", which has 100 for each sequence" ]]
+	run --separate-stderr cl-trace --parallel 2 -u 1 -p a -p b mixtral.gguf
+	status_is 2
+	stderr_is "cl-trace: 2 sequences have no room in a pass of 1 tokens"
+}
