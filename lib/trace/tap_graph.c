@@ -90,7 +90,7 @@ make_room(struct cl_tap *tap, void *rows, size_t size, uint32_t width)
 		return (cl_fail_nomem(&tap->err, "the scores of a batch"));
 	memcpy(rows, &p, sizeof(p));
 	return (cl_vec_grow(&tap->scratch, &tap->scratch_cap,
-	    (size_t)tap->opt.nubatch * width * 4, 1, &tap->err));
+	    (size_t)tap->opt.nbatch * width * 4, 1, &tap->err));
 }
 
 /* Take these scores?  They must be plain rows of as many experts as before. */
@@ -232,26 +232,18 @@ static void
 take_scores(struct cl_tap *tap, struct tap_slot *s,
     const struct tap_tensor *t)
 {
-	uint32_t i, n = (uint32_t)t->ne[1];
+	uint32_t n = (uint32_t)t->ne[1];
 	size_t row = s->out.nexperts * sizeof(float);
-	const uint32_t *map;
 
 	if (n > tap->opt.nubatch || n > (uint32_t)tap->batch.n - s->nscores) {
 		(void)cl_tap_int_odd(tap, s, "more rows than tokens come "
 		    "from", t);
 		return;
 	}
-	if (cl_tap_int_rows_place(tap, n, &map, &tap->err) != CL_OK)
+	if (!cl_tap_int_rows_fit(tap, n))
 		return;
-	if (map == NULL)
-		tap->lib.tensor_get(t, (char *)s->scores + s->nscores * row,
-		    0, n * row);
-	else {
-		tap->lib.tensor_get(t, tap->scratch, 0, n * row);
-		for (i = 0; i < n; i++)
-			memcpy((char *)s->scores + map[i] * row,
-			    tap->scratch + i * row, row);
-	}
+	tap->lib.tensor_get(t, (char *)s->scores + s->nscores * row, 0,
+	    n * row);
 	s->nscores += n;
 	tap->captured++;
 }
@@ -275,26 +267,23 @@ take_row(const struct tap_slot *s, const uint8_t *from, uint16_t *to)
 static void
 take_ids(struct cl_tap *tap, struct tap_slot *s, const struct tap_tensor *t)
 {
-	uint32_t i, at, n = (uint32_t)t->ne[1];
-	const uint32_t *map;
+	uint32_t i, n = (uint32_t)t->ne[1];
 
 	if (n != s->nscores - s->nids) {
 		(void)cl_tap_int_odd(tap, s, "more experts than scores come "
 		    "from", t);
 		return;
 	}
-	if (cl_tap_int_rows_place(tap, n, &map, &tap->err) != CL_OK)
+	if (!cl_tap_int_rows_fit(tap, n))
 		return;
 	tap->lib.tensor_get(t, tap->scratch, 0, tap->lib.nbytes(t));
-	for (i = 0; i < n; i++) {
-		at = map == NULL ? s->nids + i : map[i];
+	for (i = 0; i < n; i++)
 		if (!take_row(s, tap->scratch + i * t->nb[1],
-		    s->ids + (size_t)at * s->out.k)) {
+		    s->ids + (size_t)(s->nids + i) * s->out.k)) {
 			(void)cl_tap_int_odd(tap, s, "an expert that it has "
 			    "not comes from", t);
 			return;
 		}
-	}
 	s->nids += n;
 	tap->captured++;
 }
@@ -363,11 +352,23 @@ list_layers(struct cl_tap *tap)
 		    tap->lib.engine);
 }
 
+/* n rows in the order of the graphs, into that of the batch. */
+static void
+reorder(struct cl_tap *tap, void *rows, size_t size, uint32_t n)
+{
+	uint32_t i;
+
+	memcpy(tap->scratch, rows, n * size);
+	for (i = 0; i < n; i++)
+		memcpy((char *)rows + tap->rows.batch[i] * size,
+		    tap->scratch + i * size, size);
+}
+
 /* After a decode: every layer has a row for each token, or tap->err. */
 void
 cl_tap_int_finish(struct cl_tap *tap)
 {
-	const struct tap_slot *s;
+	struct tap_slot *s;
 	uint32_t i, n = (uint32_t)tap->batch.n;
 
 	if (tap->err.code == CL_OK && tap->nseen == 0)
@@ -379,5 +380,14 @@ cl_tap_int_finish(struct cl_tap *tap)
 			    "showed scores of %u and experts of %u of %u "
 			    "tokens", s->out.layer, tap->lib.engine,
 			    s->nscores, s->nids, n);
+	}
+	if (tap->err.code != CL_OK ||
+	    cl_tap_int_rows_place(tap, &tap->err) != CL_OK)
+		return;
+	for (i = 0; tap->opt.nseq > 1 && i < tap->nseen; i++) {
+		s = &tap->slots[tap->seen[i]];
+		reorder(tap, s->scores, s->out.nexperts * sizeof(*s->scores),
+		    n);
+		reorder(tap, s->ids, s->out.k * sizeof(*s->ids), n);
 	}
 }

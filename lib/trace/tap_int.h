@@ -162,22 +162,27 @@ struct tap_slot {
 	const struct tap_tensor *topk;
 };
 
-/* Which token of the batch is which row of the graph that is running. */
+/*
+ * Which token of the batch is which row of the graphs that ran.  Rows count on
+ * from graph to graph; arrays are of nbatch.
+ */
 struct tap_rows {
 	const struct tap_tensor *embd;	/* the token embedding, once seen */
 	uint32_t	 n;		/* rows of this graph; 0: not known */
 	uint32_t	 done;		/* rows of the graphs before it */
 	uint32_t	 ngraphs;	/* of this decode, with the one running */
-	bool		 has_pos;
+	bool		 has_pos;	/* of this graph's rows */
 	bool		 has_seq;
-	bool		 placed;	/* batch[] holds */
-	int32_t		*token;		/* nubatch of each */
-	int32_t		*pos;
+	/* Of each row. */
+	int32_t		*token;
+	int32_t		*pos;		/* -1: not known */
 	int64_t		*cell;
-	uint32_t	*seq;
-	uint32_t	*batch;
-	bool		*taken;		/* nbatch */
-	uint32_t	*graph;		/* nbatch: which ran it, from 0 */
+	uint32_t	*seq;		/* UINT32_MAX: not known */
+	uint32_t	*ran;		/* its graph, from 0 */
+	uint32_t	*batch;		/* its token */
+	/* Of each token. */
+	bool		*taken;		/* it has its row */
+	uint32_t	*graph;
 };
 
 /* A node that was asked for, and whether nothing of it is wanted. */
@@ -248,7 +253,7 @@ int	cl_tap_int_rows_new(struct cl_tap *, struct cl_err *);
 void	cl_tap_int_rows_free(struct cl_tap *);
 void	cl_tap_int_rows_begin(struct cl_tap *);
 bool	cl_tap_int_rows_look(struct cl_tap *, const struct tap_tensor *);
-int	cl_tap_int_rows_place(struct cl_tap *, uint32_t n,
-	    const uint32_t **map, struct cl_err *);
+bool	cl_tap_int_rows_fit(struct cl_tap *, uint32_t n);
+int	cl_tap_int_rows_place(struct cl_tap *, struct cl_err *);
 
 #endif /* CL_TAP_INT_H */
