@@ -1,14 +1,14 @@
 /*
  * One loop over passes between a tap and a trace writer.  Each sequence of the
- * tap is a line: prompts queue for the lines, those that have got one are
+ * tap is a line.  Prompts queue for the lines; those that have got one are
  * prefilled together, then all lines go on by a token a pass, until one ends
  * and is free for the next prompt.  So a pass is of prefill or of decode, and
- * with one line it is one prompt after another.  The engine may run what it is
- * given as several graphs; each is a pass of the trace.
+ * with one line it is one prompt after another.  The engine may run what it
+ * is given as several graphs; each is a pass of the trace.
  *
  * The writer is made when the first pass has shown the rules, so that a
- * trace's head never states a rule that was only assumed.  Choosing the next token
- * uses no libm and breaks ties by the lower id: it is the same on every
+ * trace's head never states a rule that was only assumed.  Choosing the next
+ * token uses no libm and breaks ties by the lower id: it is the same on every
  * machine, given the same outputs.
  */
 
