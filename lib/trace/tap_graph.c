@@ -369,10 +369,16 @@ void
 cl_tap_int_finish(struct cl_tap *tap)
 {
 	struct tap_slot *s;
-	uint32_t i, n = (uint32_t)tap->batch.n;
+	uint32_t i, n = (uint32_t)tap->batch.n, nshown = 0;
 
 	if (tap->err.code == CL_OK && tap->nseen == 0)
 		list_layers(tap);
+	for (i = 0; i < tap->nslots; i++)
+		nshown += tap->slots[i].nscores > 0;
+	if (nshown != tap->nseen)
+		(void)cl_fail(&tap->err, CL_ENOTSUP, "%s shows routers of %u "
+		    "layers, and showed %u at first", tap->lib.engine, nshown,
+		    tap->nseen);
 	for (i = 0; i < tap->nseen; i++) {
 		s = &tap->slots[tap->seen[i]];
 		if (s->nscores != n || s->nids != n)
