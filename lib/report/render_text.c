@@ -23,8 +23,8 @@ static const char *const told[] = { "contract", "origin", "origin_text",
     "trace", "member", "model", "architecture", "model_fingerprint", "policy",
     "partition", "cache_bytes", "cache_experts", "budget", "stride_bytes",
     "experts", "expert_bytes", "token_demand_experts", "token_demand_bytes",
-    "prefill",
-    "warmup", "tokens", "window" };
+    "prefill", "warmup", "tokens", "window", "moe_layers",
+    "model_dense_bytes" };
 
 static void	say(const struct view *, const char *label, const char *, ...)
 		    __attribute__((format(printf, 3, 4)));
@@ -63,6 +63,15 @@ number(const struct view *v, const char *name, uint64_t *n)
 
 	*n = cell.type == CL_STATS_U64 ? cell.u : 0;
 	return (cell.type == CL_STATS_U64);
+}
+
+/* Is a condition that text? */
+static bool
+is(const struct view *v, const char *name, const char *s)
+{
+	struct cl_cell cell = cl_run_cond(v->run, name);
+
+	return (cell.type == CL_STATS_STR && strcmp(cell.s, s) == 0);
 }
 
 /* "18.0 MiB", or "unknown bytes". */
@@ -194,14 +203,33 @@ budget(const struct view *v)
 }
 
 /*
- * Demand per token, and the cliff: below it a cache that evicts the least
- * recent has lost each expert before its layer comes round again.
+ * What a budget below the demand of one token means.  Where the next token
+ * comes round to a layer, a cache of one order over all experts that evicts
+ * the least recent has let go of what that layer had, but for as many as the
+ * budget exceeds the demand of the other layers: none, below that.
  */
+static void
+below_demand(const struct view *v, uint64_t k, const char *least)
+{
+	if (is(v, "policy", "lru") && is(v, "partition", "global"))
+		say(v, "", "BELOW DEMAND: the cache holds less than one token "
+		    "uses.  A global LRU has thrown out most of what a layer "
+		    "used before it comes round again; where the budget is "
+		    "below the demand of the other layers, all of it, and "
+		    "hits nothing.  The smallest budget that is not below "
+		    "demand is %llue, %s.", (unsigned long long)k, least);
+	else
+		say(v, "", "BELOW DEMAND: the cache holds less than one token "
+		    "uses, so that each token throws out some of what the "
+		    "next one wants.  The smallest budget that is not below "
+		    "demand is %llue, %s.", (unsigned long long)k, least);
+}
+
 static void
 demand(const struct view *v)
 {
 	char b[CL_TEXT_SIZE_MAX], least[CL_TEXT_SIZE_MAX], n[32], exact[32];
-	uint64_t k, size, slots, each, all;
+	uint64_t k, size, slots, each;
 	bool known = number(v, "token_demand_bytes", &size);
 	bool sized = number(v, "stride_bytes", &each);
 
@@ -212,13 +240,8 @@ demand(const struct view *v)
 	    known ? cl_text_count(exact, size) : "", known ? " bytes" : "");
 	if (!number(v, "cache_experts", &slots) || slots >= k)
 		return;
-	(void)number(v, "experts", &all);
 	sized = sized && (k == 0 || each <= UINT64_MAX / k);
-	say(v, "", "BELOW DEMAND: the cache holds less than one token uses.  "
-	    "A global LRU has thrown each expert out again before its layer "
-	    "comes round, and scores about 0.  The smallest budget that is "
-	    "not below demand is %llue, %s.", (unsigned long long)k,
-	    bytes(least, sized, sized ? k * each : 0));
+	below_demand(v, k, bytes(least, sized, sized ? k * each : 0));
 }
 
 /* name=value of all conditions that nobody told yet. */

@@ -39,7 +39,7 @@ bare_trace()
 	status_is 0
 	[ "${lines[2]}" = "  model        unnamed (architecture unknown),\
  fingerprint unknown" ]
-	[ "${lines[4]}" = "  experts      8 of unknown size, a token uses 4" ]
+	[ "${lines[4]}" = "  experts      8, unknown bytes in all; a token uses 4" ]
 	run cl-trace --info -f json bare.clt
 	[ "$(jq -c '.traces[0] | [.model_fingerprint, .expert_bytes]' \
 	    <<<"$output")" = '[null,null]' ]
