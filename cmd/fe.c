@@ -237,21 +237,19 @@ fe_input(const char *path)
 {
 	struct cl_err err = { 0 };
 	struct cl_src *src;
-	int fd = STDIN_FILENO;
 
 	if (strcmp(path, "-") == 0) {
 		if (stdin_taken)
 			fe_misuse("standard input can be read only once");
 		stdin_taken = true;
 		path = "standard input";
-	} else if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1) {
-		cl_fail_errno(&err, "%s: cannot open", path);
+		src = cl_src_fd(STDIN_FILENO, path, &stopped, &err);
+	} else
+		src = cl_src_file(path, &stopped, &err);
+	if (src == NULL)
 		fe_die(&err);
-	}
-	if (isatty(fd))
+	if (isatty(cl_src_descriptor(src)))
 		fe_misuse("%s is a terminal; a file or a pipe is wanted", path);
-	if ((src = cl_src_fd(fd, path, &stopped, &err)) == NULL)
-		fe_die(&err);
 	return (src);
 }
 

@@ -36,6 +36,10 @@ struct cl_src	*cl_src_new(const struct cl_src_ops *, void *ctx,
 struct cl_src	*cl_src_fd(int fd, const char *name, const atomic_bool *stop,
 		    struct cl_err *);
 
+/* The same over a file, which is opened here and closed with the source. */
+struct cl_src	*cl_src_file(const char *path, const atomic_bool *stop,
+		    struct cl_err *);
+
 /*
  * At least want bytes at *p, *n of them; fewer than want only where the input
  * ends.  want is the caller's own limit, never a number from the input: the
@@ -51,6 +55,12 @@ void	cl_src_consume(struct cl_src *, size_t n);
 uint64_t	cl_src_off(const struct cl_src *);
 
 const char	*cl_src_name(const struct cl_src *);
+
+/*
+ * The descriptor that it reads, for whoever must seek in a file: bytes that
+ * were peeked at are behind its position already.  -1: it reads none.
+ */
+int	cl_src_descriptor(const struct cl_src *);
 
 /* Nanoseconds spent so far waiting for the descriptor at the bottom. */
 uint64_t	cl_src_wait_ns(const struct cl_src *);

@@ -5,6 +5,7 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ struct fd {
 	const char	*name;		/* the source's */
 	uint64_t	*wait_ns;	/* the source's */
 	const atomic_bool *stop;	/* or NULL */
+	bool		 owned;		/* to be closed */
 };
 
 static bool
@@ -65,7 +67,17 @@ fd_read(void *ctx, void *buf, size_t cap, size_t *got, struct cl_err *err)
 	return (CL_OK);
 }
 
-static const struct cl_src_ops fd_ops = { fd_read, free };
+static void
+fd_close(void *ctx)
+{
+	struct fd *f = ctx;
+
+	if (f->owned)
+		(void)close(f->fd);
+	free(f);
+}
+
+static const struct cl_src_ops fd_ops = { fd_read, fd_close };
 
 /*
  * Room for want bytes, and some more, so that small steps do not copy often.
@@ -112,24 +124,47 @@ fail:
 	return (NULL);
 }
 
-struct cl_src *
-cl_src_fd(int fd, const char *name, const atomic_bool *stop,
+static struct cl_src *
+open_fd(int fd, bool owned, const char *name, const atomic_bool *stop,
     struct cl_err *err)
 {
 	struct cl_src *s;
 	struct fd *f;
 
-	if ((f = malloc(sizeof(*f))) == NULL) {
+	if ((f = calloc(1, sizeof(*f))) == NULL) {
 		cl_fail_nomem(err, "an input stream");
+		if (owned)
+			(void)close(fd);
 		return (NULL);
 	}
 	f->fd = fd;
+	f->owned = owned;
 	f->stop = stop;
 	if ((s = cl_src_new(&fd_ops, f, name, err)) == NULL)
 		return (NULL);
 	f->name = s->name;
 	f->wait_ns = &s->wait_ns;
 	return (s);
+}
+
+struct cl_src *
+cl_src_fd(int fd, const char *name, const atomic_bool *stop,
+    struct cl_err *err)
+{
+
+	return (open_fd(fd, false, name, stop, err));
+}
+
+struct cl_src *
+cl_src_file(const char *path, const atomic_bool *stop, struct cl_err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd == -1) {
+		cl_fail_errno(err, "%s: cannot open", path);
+		return (NULL);
+	}
+	return (open_fd(fd, true, path, stop, err));
 }
 
 int
@@ -179,6 +214,14 @@ cl_src_name(const struct cl_src *s)
 {
 
 	return (s->name);
+}
+
+int
+cl_src_descriptor(const struct cl_src *s)
+{
+	const struct fd *f = s->ctx;
+
+	return (s->ops == &fd_ops ? f->fd : -1);
 }
 
 uint64_t
