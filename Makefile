@@ -10,15 +10,17 @@ CFLAGS	?= -O2 -g
 PKG_CONFIG ?= pkg-config
 ZSTD_CFLAGS := $(shell $(PKG_CONFIG) --cflags libzstd 2>/dev/null)
 ZSTD_LIBS := $(shell $(PKG_CONFIG) --libs libzstd 2>/dev/null || echo -lzstd)
+ARCHIVE_CFLAGS := $(shell $(PKG_CONFIG) --cflags libarchive 2>/dev/null)
+ARCHIVE_LIBS := $(shell $(PKG_CONFIG) --libs libarchive 2>/dev/null || echo -larchive)
 
 WARN	 = -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes \
 	   -Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wundef \
 	   -Wformat=2 -Wvla -Wno-variadic-macros
 CL_CFLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 \
 	   -ffp-contract=off -pthread -Iinclude -MMD -MP $(WARN) \
-	   $(ZSTD_CFLAGS) -DCL_VERSION='"$(VERSION)"'
+	   $(ZSTD_CFLAGS) $(ARCHIVE_CFLAGS) -DCL_VERSION='"$(VERSION)"'
 CL_LDFLAGS = -pthread -Wl,--as-needed
-CL_LIBS	 = $(ZSTD_LIBS) -lm -ldl
+CL_LIBS	 = $(ARCHIVE_LIBS) $(ZSTD_LIBS) -lm -ldl
 ifdef WERROR
 CL_CFLAGS += -Werror
 endif
