@@ -6,6 +6,7 @@
  * itself.  The names are those of cl-stats(5), RUN record.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct cl_budget_slots;
@@ -19,6 +20,8 @@ struct cl_trace_head;
 struct cl_conditions {
 	const char	*trace;		/* name of the input */
 	uint64_t	 member;	/* which of its traces, from 1 */
+	const char	*member_name;	/* in an archive, or NULL */
+	bool		 warm;		/* the cache goes from trace to trace */
 	const char	*budget;	/* as it was asked for */
 	const char	*io;		/* "real", "none" */
 	const char	*os_cache;	/* "keep", "drop"; NULL: nothing read */

@@ -46,6 +46,13 @@ struct cl_replay_options {
 	uint64_t	 warmup;	/* not counted, before the others */
 	uint64_t	 tokens;	/* to be counted; 0: all */
 	uint64_t	 window;	/* 0: no windows */
+	/*
+	 * A finished replay whose cache this one goes on with, or NULL for an
+	 * empty one.  Keys, slots, contract, policy and partition must be the
+	 * same: else CL_EINVAL.  The other is left without a cache, and can
+	 * only be freed.
+	 */
+	struct cl_replay *before;
 	struct cl_device *device;	/* NULL: count, and read nothing */
 	/*
 	 * Where given: called for each expert that was served, once its bytes

@@ -88,6 +88,9 @@ cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
 
 	(void)cl_stats_set_str(c, "trace", what->trace, err);
 	(void)cl_stats_set_u64(c, "member", what->member, err);
+	if (what->member_name != NULL)
+		(void)cl_stats_set_str(c, "member_name", what->member_name,
+		    err);
 	set_origin(c, head, err);
 	set_model(c, m, err);
 	(void)cl_stats_set_str(c, "contract",
@@ -102,6 +105,8 @@ cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
 	(void)cl_stats_set_u64(c, "cache_experts", slots->nslots, err);
 	set_number(c, "cache_bytes", slots->nbytes, bytes, err);
 	set_number(c, "stride_bytes", slots->stride, bytes, err);
+	if (what->warm)
+		(void)cl_stats_set_bool(c, "warm", true, err);
 	(void)cl_stats_set_u64(c, "warmup", o->warmup, err);
 	set_number(c, "tokens", o->tokens, o->tokens != 0, err);
 	(void)cl_stats_set_u64(c, "window", o->window, err);

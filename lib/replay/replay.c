@@ -149,11 +149,11 @@ set_up(struct cl_replay *r, const struct cl_model *m, const uint32_t *layers,
 	status = make_columns(r, m, layers, &nevent, err);
 	if (status == CL_OK)
 		status = make_arrays(r, nevent, err);
-	if (status == CL_OK)
-		status = cl_replay_make_cache(r, nevent, err);
 	if (status != CL_OK)
 		return (status);
 	name_keys(r);
+	if ((status = cl_replay_make_cache(r, nevent, err)) != CL_OK)
+		return (status);
 	return (cl_tally_write_columns(r->tally, r->writer, err));
 }
 

@@ -4,6 +4,7 @@
  */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cl/budget.h"
 #include "cl/err.h"
@@ -31,6 +32,34 @@ deal_slots(struct cl_replay *r, struct cl_cache_pool *pools,
 	return (CL_OK);
 }
 
+static bool
+same_policy(const struct cl_cache_policy *a, const struct cl_cache_policy *b)
+{
+
+	return (a->info == b->info &&
+	    memcmp(a->value, b->value, sizeof(a->value)) == 0);
+}
+
+/* The cache of a replay that is over; what it holds must be the same here. */
+static int
+take_over(struct cl_replay *r, struct cl_err *err)
+{
+	struct cl_replay *b = r->o.before;
+
+	if (b->cache == NULL || b->nkeys != r->nkeys ||
+	    memcmp(b->name, r->name, r->nkeys * sizeof(*r->name)) != 0)
+		return (cl_fail(err, CL_EINVAL, "a cache cannot go on with "
+		    "other layers and experts"));
+	if (b->o.nslots != r->o.nslots || b->o.contract != r->o.contract ||
+	    b->o.partition != r->o.partition ||
+	    !same_policy(&b->o.policy, &r->o.policy))
+		return (cl_fail(err, CL_EINVAL, "a cache cannot go on with "
+		    "other slots, contract, policy or partition"));
+	r->cache = b->cache;
+	b->cache = NULL;
+	return (CL_OK);
+}
+
 int
 cl_replay_make_cache(struct cl_replay *r, uint32_t nevent, struct cl_err *err)
 {
@@ -55,7 +84,9 @@ cl_replay_make_cache(struct cl_replay *r, uint32_t nevent, struct cl_err *err)
 		status = deal_slots(r, pools, err);
 	}
 	o.pools = pools;
-	if (status == CL_OK && (r->cache = cl_cache_new(&o, err)) == NULL)
+	if (status == CL_OK && r->o.before != NULL)
+		status = take_over(r, err);
+	else if (status == CL_OK && (r->cache = cl_cache_new(&o, err)) == NULL)
 		status = err->code;
 	free(pools);
 	return (status);

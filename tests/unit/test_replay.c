@@ -336,6 +336,71 @@ warm_up_keeps_the_cache_and_counts_nothing(void)
 	cl_model_free(m);
 }
 
+/* A run of a block onto dst; before may be NULL.  NULL where it is refused. */
+static struct cl_replay *
+go_on(const struct cl_model *m, struct cl_replay_options o,
+    struct cl_replay *before, struct block *x, struct cl_dst *dst,
+    struct cl_err *err)
+{
+	struct cl_stats_end end = { .end = CL_END_COMPLETE };
+	struct cl_stats_conds conds = { 0 };
+	struct cl_stats_writer *w = cl_stats_writer_new(dst, &conds, NULL);
+	struct cl_replay *run;
+
+	assert(w != NULL);
+	o.before = before;
+	if ((run = cl_replay_new(m, &o, w, 0, err)) != NULL) {
+		assert(cl_replay_block(run, &x->b, 0, NULL) == CL_OK);
+		assert(cl_replay_finish(run, &end, 0, NULL) == CL_OK);
+	}
+	cl_stats_writer_free(w);
+	return (run);
+}
+
+static void
+a_cache_goes_on_where_all_is_the_same(void)
+{
+	struct cl_model *m = bare_model();
+	struct cl_replay_options o = options(12), other;
+	struct cl_replay *first, *second;
+	struct cl_err err = { 0 };
+	struct cl_buf one = { 0 }, two = { 0 }, none = { 0 };
+	struct cl_dst *d1 = mem_dst(&one), *d2 = mem_dst(&two);
+	struct cl_dst *d0 = mem_dst(&none);
+	struct block x;
+	struct result r;
+
+	decode_tokens(&x, 4);
+	first = go_on(m, o, NULL, &x, d1, NULL);
+	other = o;
+	other.nslots = 11;
+	assert(go_on(m, other, first, &x, d0, &err) == NULL);
+	assert(err.code == CL_EINVAL);
+	memset(&err, 0, sizeof(err));
+	other = o;
+	other.contract = CL_CONTRACT_SERIAL;
+	assert(go_on(m, other, first, &x, d0, &err) == NULL);
+	assert(err.code == CL_EINVAL);
+	second = go_on(m, o, first, &x, d2, NULL);
+	assert(second != NULL);
+	assert(go_on(m, o, first, &x, d0, NULL) == NULL);
+	assert(cl_dst_flush(d1, NULL) == CL_OK);
+	assert(cl_dst_flush(d2, NULL) == CL_OK);
+	read_back(&one, &r);
+	assert(r.total[CL_N_COLD] > 0);
+	read_back(&two, &r);
+	assert(r.total[CL_N_ACCESSES] > 0 && r.total[CL_N_MISSES] == 0);
+	cl_replay_free(first);
+	cl_replay_free(second);
+	cl_dst_free(d0);
+	cl_dst_free(d1);
+	cl_dst_free(d2);
+	cl_buf_free(&none);
+	cl_buf_free(&one);
+	cl_buf_free(&two);
+	cl_model_free(m);
+}
+
 static void
 a_warm_up_that_takes_all_is_not_measured(void)
 {
@@ -699,6 +764,8 @@ static const struct unit units[] = {
 	    padding_is_counted_apart_and_used_for_nothing },
 	{ "a warm-up keeps the cache and counts nothing",
 	    warm_up_keeps_the_cache_and_counts_nothing },
+	{ "a cache goes on in the next run, with the same slots and contract",
+	    a_cache_goes_on_where_all_is_the_same },
 	{ "a warm-up that takes all of a trace is not measured",
 	    a_warm_up_that_takes_all_is_not_measured },
 	{ "the digest starts anew behind the warm-up",
