@@ -41,6 +41,7 @@ cl_render_run(struct cl_render *r, const struct cl_run *run,
 	int status;
 
 	r->nruns++;
+	cl_render_total_add(&r->total, run);
 	status = r->form->run(r, run, err);
 	return (status == CL_OK ? cl_dst_flush(r->dst, err) : status);
 }

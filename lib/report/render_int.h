@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "cl/json.h"
 #include "cl/render.h"
@@ -14,11 +15,24 @@
 #include "cl/table.h"
 #include "cl/text.h"
 
+#define RENDER_SUMMED	14		/* counters that are summed over runs */
+
+/* The sum of all runs so far. */
+struct render_total {
+	size_t		 nruns;
+	uint64_t	 conds;		/* what they have in common */
+	bool		 mixed;		/* nothing that could be summed */
+	bool		 cut;		/* one of them is not whole */
+	uint64_t	 sum[RENDER_SUMMED];
+	bool		 unknown[RENDER_SUMMED];
+};
+
 struct cl_render {
 	const struct render_form *form;
 	struct cl_dst	*dst;		/* borrowed */
 	struct cl_render_options options;
 	size_t		 nruns;		/* that were begun */
+	struct render_total total;
 	struct cl_json	 json;		/* json: the open document */
 	struct cl_table	 summary;	/* text: a line for each run */
 };
@@ -61,6 +75,17 @@ const char	*cl_render_bytes(char buf[CL_TEXT_SIZE_MAX],
 /* The first row of a table. */
 void	cl_render_heads(struct cl_table *, const char *const *heads,
 	    unsigned n);
+
+extern const char *const cl_render_summed[RENDER_SUMMED];
+
+void	cl_render_total_add(struct render_total *, const struct cl_run *);
+
+/* Are there several runs that differ in nothing but their traces? */
+bool	cl_render_total_is(const struct render_total *);
+
+/* The sum of a counter; 0, and false, where a run lacks it. */
+bool	cl_render_total_get(const struct render_total *, const char *name,
+	    uint64_t *);
 
 extern const struct render_form cl_render_text;
 extern const struct render_form cl_render_tsv;

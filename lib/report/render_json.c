@@ -169,12 +169,34 @@ one_run(struct cl_render *r, const struct cl_run *run, struct cl_err *err)
 	return (CL_OK);
 }
 
+static void
+total(struct cl_json *j, const struct render_total *t)
+{
+	uint64_t n;
+	size_t i;
+
+	if (!cl_render_total_is(t)) {
+		cl_json_null(j, "total");
+		return;
+	}
+	cl_json_object(j, "total");
+	cl_json_u64(j, "runs", t->nruns);
+	for (i = 0; i < RENDER_SUMMED; i++)
+		if (cl_render_total_get(t, cl_render_summed[i], &n))
+			cl_json_u64(j, cl_render_summed[i], n);
+		else
+			cl_json_null(j, cl_render_summed[i]);
+	cl_json_bool(j, "complete", !t->cut);
+	cl_json_end(j);
+}
+
 static int
 end(struct cl_render *r, struct cl_err *err)
 {
 
 	(void)err;
 	cl_json_end(&r->json);
+	total(&r->json, &r->total);
 	cl_json_end(&r->json);
 	cl_json_finish(&r->json);
 	return (CL_OK);

@@ -20,11 +20,11 @@
 
 /* Conditions that have a line of their own, and so are no options. */
 static const char *const told[] = { "contract", "origin", "origin_text",
-    "trace", "member", "model", "architecture", "model_fingerprint", "policy",
-    "partition", "cache_bytes", "cache_experts", "budget", "stride_bytes",
-    "experts", "expert_bytes", "token_demand_experts", "token_demand_bytes",
-    "prefill", "warmup", "tokens", "window", "moe_layers",
-    "model_dense_bytes" };
+    "trace", "member", "member_name", "model", "architecture",
+    "model_fingerprint", "policy", "partition", "cache_bytes",
+    "cache_experts", "budget", "stride_bytes", "experts", "expert_bytes",
+    "token_demand_experts", "token_demand_bytes", "prefill", "warmup",
+    "tokens", "window", "moe_layers", "model_dense_bytes" };
 
 static void	say(const struct view *, const char *label, const char *, ...)
 		    __attribute__((format(printf, 3, 4)));
@@ -103,16 +103,28 @@ mark(const struct view *v)
 	cl_dst_printf(v->dst, "%s*** %s%s\n", bold(v), what, plain(v));
 }
 
+/* The input and, of an archive, the member: "corpus.tar:chat/a.clt". */
+static const char *
+trace_name(char *buf, size_t cap, const struct view *v)
+{
+	const char *member = cl_run_cond_text(v->run, "member_name", "");
+
+	(void)snprintf(buf, cap, "%s%s%s",
+	    cl_run_cond_text(v->run, "trace", "a trace"),
+	    *member == '\0' ? "" : ":", member);
+	return (buf);
+}
+
 static void
 heading(const struct view *v)
 {
-	char name[256];
-	const char *trace = cl_run_cond_text(v->run, "trace", "a trace");
+	char name[256], trace[1000];
 	const char *policy = cl_run_cond_text(v->run, "policy", "");
 	const char *kind = cl_run_synthetic(v->run) ? "SYNTHETIC " : "";
 	struct cl_cell slots = cl_run_cond(v->run, "cache_experts");
 	char count[40];
 
+	(void)trace_name(trace, sizeof(trace), v);
 	if (v->r->nruns > 1)
 		cl_dst_printf(v->dst, "\n");
 	cl_dst_printf(v->dst, "%srun %zu: %s%s, ", bold(v), v->r->nruns,
@@ -129,14 +141,15 @@ origin(const struct view *v)
 {
 	const char *text = cl_run_cond_text(v->run, "origin_text", "");
 	struct cl_cell print = cl_run_cond(v->run, "model_fingerprint");
-	char hash[24], which[40] = "";
+	char hash[24], which[40] = "", name[1000];
 	uint64_t member;
 
-	if (number(v, "member", &member) && member > 1)
+	if (number(v, "member", &member) && member > 1 &&
+	    cl_run_cond(v->run, "member_name").type == CL_STATS_NONE)
 		(void)snprintf(which, sizeof(which), " (trace %llu in it)",
 		    (unsigned long long)member);
 	say(v, "trace", "%.900s%s, %.20s%s%.1000s",
-	    cl_run_cond_text(v->run, "trace", "unknown"), which,
+	    trace_name(name, sizeof(name), v), which,
 	    cl_run_cond_text(v->run, "origin", "origin unknown"),
 	    *text == '\0' ? "" : ": ", text);
 	say(v, "model", "%.900s, architecture %.100s, fingerprint %s",
@@ -294,16 +307,17 @@ summarise(struct cl_render *r, const struct view *v)
 {
 	struct cl_table *t = &r->summary;
 	struct cl_cell slots = cl_run_cond(v->run, "cache_experts");
-	char b[64], which[40] = "";
+	char b[64], which[40] = "", name[1000];
 	uint64_t wall, member;
 
 	(void)cl_render_measure(v, "wall_ns", &wall);
 	cl_table_add(t, "%zu", r->nruns);
-	if (number(v, "member", &member) && member > 1)
+	if (number(v, "member", &member) && member > 1 &&
+	    cl_run_cond(v->run, "member_name").type == CL_STATS_NONE)
 		(void)snprintf(which, sizeof(which), " (%llu)",
 		    (unsigned long long)member);
 	cl_table_add(t, "%s%s%s", cl_run_synthetic(v->run) ? "SYNTHETIC " :
-	    "", short_name(b, cl_run_cond_text(v->run, "trace", "-")), which);
+	    "", short_name(b, trace_name(name, sizeof(name), v)), which);
 	cl_table_add(t, "%.24s%s", cl_run_cond_text(v->run, "policy", "-"),
 	    strcmp(cl_run_cond_text(v->run, "partition", ""), "layer") == 0 ?
 	    " by layer" : "");
@@ -317,6 +331,33 @@ summarise(struct cl_render *r, const struct view *v)
 	    "tokens"), wall));
 	cl_table_add(t, "%s", v->run->whole && v->run->end.end == 1 ? "" :
 	    cl_run_end(v->run));
+}
+
+/* What all of them come to, where that means something. */
+static void
+sum_up(struct cl_render *r)
+{
+	struct cl_table *t = &r->summary;
+	const struct render_total *sum = &r->total;
+	char b[64];
+	uint64_t tokens, hits, accesses, n;
+
+	if (!cl_render_total_is(sum))
+		return;
+	(void)cl_render_total_get(sum, "tokens", &tokens);
+	(void)cl_render_total_get(sum, "hits", &hits);
+	(void)cl_render_total_get(sum, "accesses", &accesses);
+	cl_table_add(t, "all");
+	cl_table_add(t, "%zu traces", r->nruns);
+	cl_table_add(t, "%s", "");
+	cl_table_add(t, "%s", "");
+	cl_table_add(t, "%s", cl_text_count(b, tokens));
+	cl_table_add(t, "%s", cl_figure_percent(b, hits, accesses));
+	cl_table_add(t, "%s", cl_render_total_get(sum, "demand_bytes", &n) ?
+	    cl_text_bytes(b, n) : "-");
+	(void)cl_render_total_get(sum, "wall_ns", &n);
+	cl_table_add(t, "%s", cl_figure_rate(b, tokens, n));
+	cl_table_add(t, "%s", sum->cut ? "incomplete" : "");
 }
 
 static int
@@ -385,6 +426,7 @@ end(struct cl_render *r, struct cl_err *err)
 
 	if (r->nruns < 2)
 		return (CL_OK);
+	sum_up(r);
 	cl_dst_printf(r->dst, "\n");
 	return (cl_table_print(&r->summary, r->dst, 0, r->options.bold, err));
 }
