@@ -68,6 +68,10 @@ $(O)/cl-trace: $(patsubst %.c,$(O)/%.o,$(wildcard cmd/trace_*.c))
 $(foreach c,$(COMMANDS:cl-%=%),$(eval $(O)/cl-$(c): \
     $(call objects,cmd/$(c)_*.c)))
 
+# What reads traces, from archives as well.
+$(O)/cl-trace $(O)/cl-replay: $(O)/cmd/input.o $(O)/cmd/corpus_kind.o
+$(O)/cl-trace: $(O)/cmd/corpus.o $(O)/cmd/corpus_read.o
+
 $(FUZZERS): $(O)/tests/fuzz/replay.o
 $(O)/tests/%: $(O)/tests/%.o $(O)/libcl.a
 	$(LINK)

@@ -3,7 +3,6 @@
  * it misses.
  */
 
-#include <sys/stat.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +22,7 @@
 #include "cl/text.h"
 #include "cl/trace_read.h"
 #include "fe.h"
+#include "input.h"
 
 #define TOKENS_MAX	(UINT64_C(1) << 48)	/* sums of them stay sums */
 
@@ -30,17 +30,16 @@ static const struct fe_command command = {
 	.name = "cl-replay",
 	.synopsis = "[options] [trace ...] > stats",
 	.help =
-"Replay router traces through an expert cache, reading what it misses.\n"
+"Replay traces (files, archives, archive:glob) through an expert cache.\n"
 "\n"
 "  --cache SIZE        4G (4 x 1024^3 bytes), 4GB, 25% of all, or 64e (25%)\n"
 "  --contract NAME     event: a layer's experts together; serial: one by one\n"
 "                      (event)\n"
-"  --force             let -o replace a file\n"
 "  -h, --help          show this\n"
 "  --io real|none      read the experts, or only count (real)\n"
 "  --list-policies     show the cache policies with their parameters\n"
 "  --model FILE        the model, if not at its recorded path or by the trace\n"
-"  -o FILE             write to FILE instead of standard output\n"
+"  -o FILE             write to FILE, which --force lets it replace (stdout)\n"
 "  --os-cache NAME     keep: leave the page cache; drop: what was read (keep)\n"
 "  --partition NAME    global: one cache for all layers; layer: one each (global)\n"
 "  --policy NAME[:N=V,...]\n"
@@ -49,6 +48,7 @@ static const struct fe_command command = {
 "  --threads N         reader threads, 1 to 16 (4)\n"
 "  --tokens N          count N tokens, to the end of a pass (all)\n"
 "  -V, --version       show the version\n"
+"  --warm              start each trace with the cache that the last one left\n"
 "  --warmup N          replay N tokens first that are not counted (0)\n"
 "  --window N          a row of counters every N tokens, 0 for none (64)\n"
 "\n"
@@ -64,6 +64,7 @@ struct options {
 	bool		 replace;
 	bool		 list_policies;
 	bool		 real;
+	bool		 warm;
 	enum cl_io_os_cache os_cache;
 	uint32_t	 nthreads;
 };
@@ -72,11 +73,15 @@ struct options {
 struct run {
 	const struct options *o;
 	struct cl_dst	*out;
-	const char	*name;		/* of the input */
+	const char	*input;		/* its name */
 	const char	*path;		/* of the input; NULL: a pipe */
 	bool		 pipe;
-	uint64_t	 member;
+	const char	*member;	/* of an archive, or NULL */
+	const char	*name;		/* of the input, or input:member */
+	uint64_t	 ntraces;	/* of the input, so far */
 
+	struct cl_replay *before;	/* --warm: the last run */
+	uint64_t	 fingerprint;	/* and of its model */
 	struct cl_model	*model;		/* as found; NULL: nothing is read */
 	struct cl_device *device;
 	struct cl_stats_writer *writer;
@@ -90,8 +95,8 @@ static const char *const os_caches[] = {
 };
 
 enum { OPT_CACHE = 256, OPT_CONTRACT, OPT_FORCE, OPT_IO, OPT_LIST_POLICIES,
-    OPT_MODEL, OPT_OS_CACHE, OPT_PARTITION, OPT_POLICY, OPT_PREFILL, OPT_THREADS, OPT_TOKENS,
-    OPT_WARMUP, OPT_WINDOW };
+    OPT_MODEL, OPT_OS_CACHE, OPT_PARTITION, OPT_POLICY, OPT_PREFILL,
+    OPT_THREADS, OPT_TOKENS, OPT_WARM, OPT_WARMUP, OPT_WINDOW };
 
 static const struct option long_options[] = {
 	{ "cache", required_argument, NULL, OPT_CACHE },
@@ -108,6 +113,7 @@ static const struct option long_options[] = {
 	{ "threads", required_argument, NULL, OPT_THREADS },
 	{ "tokens", required_argument, NULL, OPT_TOKENS },
 	{ "version", no_argument, NULL, 'V' },
+	{ "warm", no_argument, NULL, OPT_WARM },
 	{ "warmup", required_argument, NULL, OPT_WARMUP },
 	{ "window", required_argument, NULL, OPT_WINDOW },
 	{ NULL, 0, NULL, 0 }
@@ -187,6 +193,9 @@ take_option(struct options *o, int c, const char *arg)
 		break;
 	case OPT_TOKENS:
 		o->replay.tokens = fe_u64("--tokens", arg, 1, TOKENS_MAX);
+		break;
+	case OPT_WARM:
+		o->warm = true;
 		break;
 	case OPT_WARMUP:
 		o->replay.warmup = fe_u64("--warmup", arg, 0, TOKENS_MAX);
@@ -272,8 +281,10 @@ write_conditions(struct run *r, const struct cl_trace_head *head,
 {
 	struct cl_stats_conds c = { 0 };
 	struct cl_conditions what = {
-		.trace = r->name,
-		.member = r->member,
+		.trace = r->input,
+		.member = r->ntraces,
+		.member_name = r->member,
+		.warm = r->o->warm,
 		.budget = r->o->budget_text,
 		.io = ios[r->o->real],
 		.os_cache = r->o->real ? os_caches[r->o->os_cache] : NULL,
@@ -284,6 +295,38 @@ write_conditions(struct run *r, const struct cl_trace_head *head,
 		r->writer = cl_stats_writer_new(r->out, &c, err);
 	cl_stats_conds_free(&c);
 	return (r->writer == NULL ? err->code : CL_OK);
+}
+
+/*
+ * --warm: the experts in the cache are those of one model.  Where it is
+ * unknown, it must at least stay so.
+ */
+static int
+check_warm(struct run *r, const struct cl_model *m, struct cl_err *err)
+{
+
+	if (r->before != NULL && m->fingerprint != r->fingerprint)
+		return (cl_fail(err, CL_EINVAL, "%s: --warm carries the cache "
+		    "from trace to trace, and this one is of another model",
+		    r->name));
+	r->fingerprint = m->fingerprint;
+	return (CL_OK);
+}
+
+/* The model, or with --warm the one that is open, if this is the same. */
+static int
+find_model(struct run *r, const struct cl_trace_head *head,
+    struct cl_err *err)
+{
+	struct cl_model *m = cl_locate_model(head, r->path, r->o->model, err);
+
+	if (m == NULL)
+		return (err->code);
+	if (r->model == NULL)
+		r->model = m;
+	else
+		cl_model_free(m);
+	return (CL_OK);
 }
 
 /* A trace begins: all that a replay of it needs. */
@@ -297,22 +340,22 @@ begin_run(struct run *r, struct cl_trace_reader *reader,
 	const struct cl_model *m = head->model;
 	int status;
 
-	r->member++;
-	if (r->o->real) {
-		r->model = cl_locate_model(head, r->path, r->o->model, err);
-		if (r->model == NULL)
-			return (err->code);
-		if (m->fingerprint == 0)
-			m = r->model;	/* it knows what the trace does not */
-	}
+	r->ntraces++;
+	if ((status = check_warm(r, m, err)) != CL_OK)
+		return (status);
+	if (r->o->real && (status = find_model(r, head, err)) != CL_OK)
+		return (status);
+	if (r->o->real && m->fingerprint == 0)
+		m = r->model;		/* it knows what the trace does not */
 	cl_model_sums(m, &sums);
 	status = cl_budget_resolve(&r->o->budget, &sums, &slots, err);
-	if (status == CL_OK && r->o->real)
+	if (status == CL_OK && r->o->real && r->device == NULL)
 		status = open_device(r, m, &slots, err);
 	if (status != CL_OK)
 		return (status);
 	o.nslots = slots.nslots;
 	o.device = r->device;
+	o.before = r->before;
 	status = write_conditions(r, head, m, &slots, &o, err);
 	if (status == CL_OK)
 		r->replay = cl_replay_new(m, &o, r->writer,
@@ -322,19 +365,36 @@ begin_run(struct run *r, struct cl_trace_reader *reader,
 	return (r->o->real ? write_machine(r, err) : CL_OK);
 }
 
-/* Nothing of a trace is left; the input may hold another. */
+static void
+cool(struct run *r)
+{
+
+	cl_replay_free(r->before);
+	cl_device_free(r->device);
+	cl_model_free(r->model);
+	r->before = NULL;
+	r->device = NULL;
+	r->model = NULL;
+}
+
+/*
+ * Nothing of a trace is left; the input may hold another.  With --warm the
+ * cache stays, and so does what its slots stand for.
+ */
 static void
 drop_run(struct run *r)
 {
 
-	cl_replay_free(r->replay);
 	cl_stats_writer_free(r->writer);
-	cl_device_free(r->device);
-	cl_model_free(r->model);
-	r->replay = NULL;
 	r->writer = NULL;
-	r->device = NULL;
-	r->model = NULL;
+	if (r->o->warm && r->replay != NULL) {
+		cl_replay_free(r->before);
+		r->before = r->replay;
+	} else if (!r->o->warm)
+		cl_replay_free(r->replay);
+	r->replay = NULL;
+	if (!r->o->warm)
+		cool(r);
 }
 
 /* The trace is over: whole, with counts, or cut off after so many tokens. */
@@ -446,29 +506,50 @@ replay_reader(struct run *r, struct cl_trace_reader *reader)
 	return (FE_TROUBLE);
 }
 
+/* A source of traces: an input, or a member of one. */
 static int
-replay_input(const struct options *o, struct cl_dst *out, const char *path,
-    bool *broken)
+replay_source(struct run *r, struct cl_src *src)
 {
-	struct run r = { .o = o, .out = out };
 	struct cl_trace_reader *reader;
 	struct cl_err err = { 0 };
-	struct cl_src *src;
-	struct stat st;
 	int status;
 
-	src = fe_input(path);
-	r.name = cl_src_name(src);
-	r.path = strcmp(path, "-") == 0 ? NULL : path;
-	r.pipe = (r.path == NULL ? fstat(0, &st) : stat(path, &st)) != 0 ||
-	    !S_ISREG(st.st_mode);
+	r->name = cl_src_name(src);
 	if ((reader = cl_trace_reader_new(src, CL_TRACE_CHECK, &err)) == NULL)
 		fe_die(&err);
-	status = replay_reader(&r, reader);
-	drop_run(&r);
+	status = replay_reader(r, reader);
+	drop_run(r);
 	cl_trace_reader_free(reader);
-	*broken = r.broken;
 	return (status);
+}
+
+/* What one member lacks is no reason to leave out the others. */
+static int
+replay_input(struct run *r, const char *operand)
+{
+	struct input *in = input_open(operand);
+	const atomic_bool *stop = fe_stop();
+	struct cl_err err = { 0 };
+	struct cl_src *src;
+	int status, exit_status = FE_DONE;
+
+	r->input = input_name(in);
+	r->path = input_path(in);
+	r->pipe = input_pipe(in);
+	r->ntraces = 0;
+	while ((status = input_next(in, &src, &err)) == CL_OK) {
+		r->member = input_member(in);
+		if (replay_source(r, src) != FE_DONE)
+			exit_status = FE_TROUBLE;
+		if (r->broken || atomic_load(stop))
+			break;
+	}
+	if (status < 0) {
+		fe_warn("%s", err.msg);
+		exit_status = FE_TROUBLE;
+	}
+	input_close(in);
+	return (exit_status);
 }
 
 int
@@ -478,21 +559,21 @@ main(int argc, char **argv)
 	const atomic_bool *stop;
 	const char *const *inputs;
 	struct options o;
-	struct cl_dst *out;
-	bool broken = false;
+	struct run r = { .o = &o };
 	int status = FE_DONE;
 
 	fe_init(&command);
 	parse_options(&o, argc, argv);
 	if (o.list_policies)
 		return (list_policies());
-	fe_check_inputs(argv + optind, argc - optind);
+	input_check(argv + optind, argc - optind);
 	inputs = optind < argc ? (const char *const *)argv + optind :
 	    only_stdin;
-	out = fe_output(o.output, o.replace, true);
+	r.out = fe_output(o.output, o.replace, true);
 	stop = fe_stop();
-	for (; *inputs != NULL && !broken && !atomic_load(stop); inputs++)
-		if (replay_input(&o, out, *inputs, &broken) != FE_DONE)
+	for (; *inputs != NULL && !r.broken && !atomic_load(stop); inputs++)
+		if (replay_input(&r, *inputs) != FE_DONE)
 			status = FE_TROUBLE;
-	return (broken ? fe_abandon(out) : fe_finish(out, status));
+	cool(&r);
+	return (r.broken ? fe_abandon(r.out) : fe_finish(r.out, status));
 }

@@ -35,11 +35,12 @@ static const struct fe_command command = {
 "  --chat      prompts as the model chats   --parallel N   prompts at once (1)\n"
 "  --gpu-layers N  at most on a GPU         --no-repack    weights as they lie\n"
 "  --llama PATH   libllama, or its folder   --scores f32|f16|ids        (f32)\n"
+"  --prompts DIR --archive FILE   a trace of each file  --resume OLD  go on\n"
+"archives:   --archive-list    --archive-verify    --add TRACE... --archive FILE\n"
 "making:     --synthetic[=drift|fixed|noise]  --tokens N (1024)  --locality L\n"
 "  --seed N    --predict-corr R             --shift AT:LEN\n"
-"showing:    --geometry (of a model)      -f text|json\n"
-"  --info      what traces hold             --verify       are they whole?\n"
-"  --dump      as TSV, one (token, layer) a row\n"
+"showing:    --geometry (of a model)      --info (of traces)  -f text|json\n"
+"  --verify    are traces whole?            --dump   a (token, layer) a row\n"
 "loading:    --load (TSV of --dump, or any with columns layer and experts)\n"
 "  --layers N  --experts N                  --used N       --model FILE\n"
 "always:     -o FILE   --force (replace it)   -h, --help   -V, --version\n"
@@ -47,12 +48,18 @@ static const struct fe_command command = {
 "Exit status: 0 done, 2 trouble.  See cl-trace(1), and cl-trace(5) for bytes.\n"
 };
 
-enum { OPT_CHAT = 256, OPT_DUMP, OPT_EXPERTS, OPT_FORCE, OPT_GEOMETRY, OPT_GPU_LAYERS, OPT_IGNORE_EOS,
-    OPT_INFO, OPT_LAYERS, OPT_LLAMA, OPT_LOAD, OPT_LOCALITY, OPT_MODEL,
-    OPT_NO_REPACK, OPT_NO_TOKENS, OPT_PARALLEL, OPT_PREDICT_CORR, OPT_SCORES, OPT_SEED, OPT_SHIFT,
-    OPT_SYNTHETIC, OPT_TEMP, OPT_TOKENS, OPT_USED, OPT_VERIFY };
+enum { OPT_ADD = 256, OPT_ARCHIVE, OPT_ARCHIVE_LIST, OPT_ARCHIVE_VERIFY,
+    OPT_CHAT, OPT_DUMP, OPT_EXPERTS, OPT_FORCE, OPT_GEOMETRY, OPT_GPU_LAYERS,
+    OPT_IGNORE_EOS, OPT_INFO, OPT_LAYERS, OPT_LLAMA, OPT_LOAD, OPT_LOCALITY,
+    OPT_MODEL, OPT_NO_REPACK, OPT_NO_TOKENS, OPT_PARALLEL, OPT_PREDICT_CORR,
+    OPT_PROMPTS, OPT_RESUME, OPT_SCORES, OPT_SEED, OPT_SHIFT, OPT_SYNTHETIC,
+    OPT_TEMP, OPT_TOKENS, OPT_USED, OPT_VERIFY };
 
 static const struct option long_options[] = {
+	{ "add", no_argument, NULL, OPT_ADD },
+	{ "archive", required_argument, NULL, OPT_ARCHIVE },
+	{ "archive-list", no_argument, NULL, OPT_ARCHIVE_LIST },
+	{ "archive-verify", no_argument, NULL, OPT_ARCHIVE_VERIFY },
 	{ "chat", no_argument, NULL, OPT_CHAT },
 	{ "dump", no_argument, NULL, OPT_DUMP },
 	{ "experts", required_argument, NULL, OPT_EXPERTS },
@@ -71,6 +78,8 @@ static const struct option long_options[] = {
 	{ "no-tokens", no_argument, NULL, OPT_NO_TOKENS },
 	{ "parallel", required_argument, NULL, OPT_PARALLEL },
 	{ "predict-corr", required_argument, NULL, OPT_PREDICT_CORR },
+	{ "prompts", required_argument, NULL, OPT_PROMPTS },
+	{ "resume", required_argument, NULL, OPT_RESUME },
 	{ "scores", required_argument, NULL, OPT_SCORES },
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "shift", required_argument, NULL, OPT_SHIFT },
@@ -106,6 +115,12 @@ static const struct {
 	[MODE_DUMP] = { "--dump", .most = 1 << 20, .act = trace_dump },
 	[MODE_LOAD] = { "--load", .loading = true, .most = 1,
 	    .act = trace_load },
+	[MODE_ADD] = { "--add", .least = 1, .most = 1 << 20,
+	    .act = trace_add },
+	[MODE_ARCHIVE_LIST] = { "--archive-list", .most = 1,
+	    .act = trace_archive_list },
+	[MODE_ARCHIVE_VERIFY] = { "--archive-verify", .most = 1,
+	    .act = trace_archive_verify },
 };
 
 /* What was given, so that an option that a mode does not take is refused. */
@@ -155,9 +170,8 @@ add_text(struct trace_options *o, const char *name, const char *text)
 		fe_die(&err);
 }
 
-/* A prompt's file, whole; its name is what the sequence will be called. */
-static void
-read_prompt(struct trace_prompt *p)
+void
+trace_read_prompt(struct trace_prompt *p)
 {
 	struct cl_err err = { 0 };
 	struct cl_src *src = fe_input(p->path);
@@ -167,7 +181,7 @@ read_prompt(struct trace_prompt *p)
 	if (cl_src_peek(src, PROMPT_MAX, &bytes, &p->nbytes, &err) != CL_OK)
 		fe_die(&err);
 	if (p->nbytes == PROMPT_MAX)
-		fe_misuse("-f %s: a prompt of %u bytes or more", p->path,
+		fe_misuse("%s: a prompt of %u bytes or more", p->path,
 		    PROMPT_MAX);
 	p->text = cl_vec_strndup((const char *)bytes, p->nbytes, &err);
 	if (p->text == NULL)
@@ -187,8 +201,9 @@ resolve_files(struct trace_options *o)
 		if (p->path != NULL && modes[o->mode].format)
 			o->json = fe_choice("-f", p->path, formats) == 1;
 		else if (p->path != NULL)
-			read_prompt(p);
-	o->builtin = o->mode == MODE_RECORD && o->nprompts == 0;
+			trace_read_prompt(p);
+	o->builtin = o->mode == MODE_RECORD && o->nprompts == 0 &&
+	    o->prompts == NULL;
 	if (o->builtin)
 		add_text(o, "built-in prompt", trace_prompt_builtin);
 }
@@ -342,6 +357,34 @@ take_recording(struct trace_options *o, struct given *g, int c,
 }
 
 static void
+take_archive(struct trace_options *o, struct given *g, int c, const char *arg)
+{
+
+	switch (c) {
+	case OPT_ADD:
+		set_mode(o, g, MODE_ADD);
+		break;
+	case OPT_ARCHIVE:
+		o->archive = arg;
+		break;
+	case OPT_ARCHIVE_LIST:
+		set_mode(o, g, MODE_ARCHIVE_LIST);
+		break;
+	case OPT_ARCHIVE_VERIFY:
+		set_mode(o, g, MODE_ARCHIVE_VERIFY);
+		break;
+	case OPT_PROMPTS:
+		o->prompts = arg;
+		g->recording = "--prompts";
+		break;
+	case OPT_RESUME:
+		o->resume = arg;
+		g->recording = "--resume";
+		break;
+	}
+}
+
+static void
 take_option(struct trace_options *o, struct given *g, int c, const char *arg)
 {
 	static const char *const scores[] = { "ids", "f16", "f32", NULL };
@@ -390,6 +433,7 @@ take_option(struct trace_options *o, struct given *g, int c, const char *arg)
 	default:
 		take_recording(o, g, c, arg);
 		take_engine(o, g, c, arg);
+		take_archive(o, g, c, arg);
 		take_making(o, g, c, arg);
 		take_loading(o, g, c, arg);
 	}
@@ -419,11 +463,39 @@ check_given(const struct trace_options *o, const struct given *g)
 		fe_misuse("%s means nothing to %s", stray,
 		    modes[o->mode].name);
 	if (o->noperands < modes[o->mode].least)
-		fe_misuse("%s needs a model", modes[o->mode].name);
+		fe_misuse("%s needs a %s", modes[o->mode].name,
+		    o->mode == MODE_ADD ? "trace" : "model");
 	if (o->noperands > modes[o->mode].most)
 		fe_misuse("%s takes %d operand%s, not %d",
 		    modes[o->mode].name, modes[o->mode].most,
 		    modes[o->mode].most == 1 ? "" : "s", o->noperands);
+}
+
+/* --archive is made of a folder of prompts, or of traces. */
+static void
+check_archive(const struct trace_options *o)
+{
+
+	if (o->archive == NULL && o->mode == MODE_ADD)
+		fe_misuse("--add needs --archive FILE");
+	if (o->archive == NULL && o->prompts != NULL)
+		fe_misuse("--prompts needs --archive FILE");
+	if (o->archive == NULL && o->resume != NULL)
+		fe_misuse("--resume needs --archive FILE");
+	if (o->archive == NULL)
+		return;
+	if (o->mode != MODE_ADD && o->mode != MODE_RECORD)
+		fe_misuse("--archive means nothing to %s",
+		    modes[o->mode].name);
+	if (o->output != NULL)
+		fe_misuse("--archive and -o cannot be had together");
+	if (o->mode == MODE_RECORD && o->prompts == NULL)
+		fe_misuse("--archive needs --prompts DIR, or --add");
+	if (o->prompts != NULL && o->nparallel > 1)
+		fe_misuse("--prompts makes a trace of each prompt, and "
+		    "--parallel means nothing to it");
+	if (o->prompts != NULL && o->nprompts > 0)
+		fe_misuse("--prompts and -p or -f cannot be had together");
 }
 
 static void
@@ -450,6 +522,7 @@ parse_options(struct trace_options *o, int argc, char **argv)
 	if (o->synth.shift_len > 0 && !g.synth_mode)
 		o->synth.mode = CL_SYNTH_FIXED;
 	check_given(o, &g);
+	check_archive(o);
 	resolve_files(o);
 }
 
@@ -471,7 +544,8 @@ main(int argc, char **argv)
 
 	fe_init(&command);
 	parse_options(&o, argc, argv);
-	status = modes[o.mode].act(&o);
+	status = o.prompts != NULL ? trace_corpus(&o) :
+	    modes[o.mode].act(&o);
 	free_options(&o);
 	return (status);
 }

@@ -13,6 +13,10 @@
 #include "cl/synth.h"
 #include "cl/trace.h"
 
+struct cl_dst;
+struct cl_err;
+struct cl_tap;
+
 enum trace_mode {
 	MODE_RECORD,
 	MODE_SYNTHETIC,
@@ -20,7 +24,10 @@ enum trace_mode {
 	MODE_INFO,
 	MODE_VERIFY,
 	MODE_DUMP,
-	MODE_LOAD
+	MODE_LOAD,
+	MODE_ADD,
+	MODE_ARCHIVE_LIST,
+	MODE_ARCHIVE_VERIFY
 };
 
 struct trace_prompt {
@@ -59,6 +66,11 @@ struct trace_options {
 	bool		 no_repack;
 	const char	*llama;
 
+	/* archives */
+	const char	*archive;	/* to be made; NULL: a trace is */
+	const char	*prompts;	/* a folder of them */
+	const char	*resume;	/* an archive to go on from */
+
 	/* making */
 	struct cl_synth_options synth;
 
@@ -76,6 +88,37 @@ int	trace_info(const struct trace_options *);
 int	trace_verify(const struct trace_options *);
 int	trace_dump(const struct trace_options *);
 int	trace_load(const struct trace_options *);
+int	trace_corpus(const struct trace_options *);
+int	trace_add(const struct trace_options *);
+int	trace_archive_list(const struct trace_options *);
+int	trace_archive_verify(const struct trace_options *);
+
+/* Where the archive goes, or NULL for standard output. */
+const char	*trace_archive_path(const struct trace_options *);
+
+/* A prompt's file, whole; its name is what the sequence will be called. */
+void	trace_read_prompt(struct trace_prompt *);
+
+/* The engine that the options ask for. */
+struct cl_tap	*trace_record_tap(const struct trace_options *,
+		    const struct cl_model *, struct cl_err *);
+
+/* What a recording will hold, and the options that shape it. */
+struct cl_trace_head	*trace_record_head(const struct trace_options *,
+			    struct cl_err *);
+
+/*
+ * Record the prompts, and say how much it was (of a member, or "").  CL_END:
+ * a signal ended it early.
+ */
+int	trace_record_run(const struct trace_options *, const char *member,
+	    struct cl_tap *, struct cl_trace_head *, struct cl_dst *,
+	    struct cl_err *);
+
+/* Was an old trace recorded as one with this head would be?  Else why not. */
+int	trace_record_same(const struct cl_trace_head *old,
+	    const struct cl_trace_head *now, const char *engine,
+	    struct cl_err *);
 
 /* The prompt for those who give none: prose and code, a page of it. */
 extern const char trace_prompt_builtin[];

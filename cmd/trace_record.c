@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cl/dst.h"
 #include "cl/err.h"
@@ -25,8 +26,8 @@ nsequences(const struct trace_options *o)
 }
 
 /* libllama takes a split model by its first shard, whichever was given. */
-static struct cl_tap *
-open_tap(const struct trace_options *o, const struct cl_model *m,
+struct cl_tap *
+trace_record_tap(const struct trace_options *o, const struct cl_model *m,
     struct cl_err *err)
 {
 	char beside[4200];
@@ -66,8 +67,8 @@ note(struct cl_trace_head *h, const char *key, uint64_t v, struct cl_err *err)
 }
 
 /* What the recording will hold, and the options that shape it. */
-static struct cl_trace_head *
-make_head(const struct trace_options *o, struct cl_err *err)
+struct cl_trace_head *
+trace_record_head(const struct trace_options *o, struct cl_err *err)
 {
 	struct cl_trace_head *h;
 	struct cl_model *m;
@@ -109,6 +110,35 @@ make_head(const struct trace_options *o, struct cl_err *err)
 	return (NULL);
 }
 
+int
+trace_record_same(const struct cl_trace_head *old,
+    const struct cl_trace_head *now, const char *engine, struct cl_err *err)
+{
+	const char *key, *value, *was;
+	uint32_t i;
+
+	if (old->model->fingerprint != now->model->fingerprint)
+		return (cl_fail(err, CL_EINVAL, "recorded from another "
+		    "model"));
+	if (old->scores != now->scores || old->tokens != now->tokens)
+		return (cl_fail(err, CL_EINVAL, "recorded with other scores "
+		    "or token ids"));
+	for (i = 0; i < old->nnotes; i++) {
+		key = old->notes[i].key;
+		was = old->notes[i].value;
+		value = strcmp(key, "engine") == 0 ? engine :
+		    cl_trace_head_find(now, key);
+		if (value == NULL || strcmp(value, was) != 0)
+			return (cl_fail(err, CL_EINVAL, "recorded with %s=%s, "
+			    "which is %s now", key, was,
+			    value == NULL ? "not given" : value));
+	}
+	if (old->nnotes != now->nnotes + 1)	/* engine comes last */
+		return (cl_fail(err, CL_EINVAL, "recorded without an option "
+		    "that is given now"));
+	return (CL_OK);
+}
+
 static void
 progress(void *arg, uint64_t done, uint64_t total)
 {
@@ -117,9 +147,10 @@ progress(void *arg, uint64_t done, uint64_t total)
 	fe_progress(done, total, "tokens");
 }
 
-static int
-run(const struct trace_options *o, struct cl_tap *tap,
-    struct cl_trace_head *head, struct cl_dst *out, struct cl_err *err)
+int
+trace_record_run(const struct trace_options *o, const char *member,
+    struct cl_tap *tap, struct cl_trace_head *head, struct cl_dst *out,
+    struct cl_err *err)
 {
 	struct cl_trace_counts c;
 	struct cl_record_prompt *p;
@@ -146,7 +177,8 @@ run(const struct trace_options *o, struct cl_tap *tap,
 	free(p);
 	if (status != CL_OK)
 		return (status);
-	fe_warn("%llu tokens in %llu passes, %llu cells, %llu mismatches%s",
+	fe_warn("%s%s%llu tokens in %llu passes, %llu cells, %llu "
+	    "mismatches%s", member, *member == '\0' ? "" : ": ",
 	    (unsigned long long)c.tokens, (unsigned long long)c.passes,
 	    (unsigned long long)c.cells, (unsigned long long)c.mismatches,
 	    c.end == CL_END_INTERRUPTED ? "; interrupted" : "");
@@ -162,12 +194,12 @@ trace_record(const struct trace_options *o)
 	struct cl_dst *out;
 	int status;
 
-	if ((head = make_head(o, &err)) == NULL)
+	if ((head = trace_record_head(o, &err)) == NULL)
 		fe_die(&err);
 	out = fe_output(o->output, o->replace, true);
-	if ((tap = open_tap(o, head->model, &err)) == NULL)
+	if ((tap = trace_record_tap(o, head->model, &err)) == NULL)
 		fe_die(&err);
-	status = run(o, tap, head, out, &err);
+	status = trace_record_run(o, "", tap, head, out, &err);
 	cl_tap_close(tap);
 	cl_trace_head_free(head);
 	if (status == CL_OK || status == CL_END)

@@ -15,6 +15,7 @@
 #include "cl/src.h"
 #include "cl/trace_read.h"
 #include "fe.h"
+#include "input.h"
 #include "trace.h"
 
 int
@@ -38,6 +39,36 @@ struct show {
 	struct cl_json	*json;		/* NULL: text */
 };
 
+/* Do it for the traces of one input, each member of an archive by itself. */
+static int
+each_source(const char *operand, unsigned wants, const struct show *show,
+    int (*act)(struct cl_trace_reader *, const char *, const struct show *,
+    struct cl_err *))
+{
+	struct input *in = input_open(operand);
+	struct cl_trace_reader *reader;
+	struct cl_err err = { 0 };
+	struct cl_src *src;
+	int status = FE_DONE;
+
+	while (input_next(in, &src, &err) == CL_OK) {
+		reader = cl_trace_reader_new(src, wants, &err);
+		if (reader == NULL || act(reader, cl_src_name(src), show,
+		    &err) != CL_OK) {
+			fe_warn("%s", err.msg);
+			status = FE_TROUBLE;
+		}
+		cl_trace_reader_free(reader);
+		memset(&err, 0, sizeof(err));
+	}
+	if (err.code != CL_OK) {
+		fe_warn("%s", err.msg);
+		status = FE_TROUBLE;
+	}
+	input_close(in);
+	return (status);
+}
+
 /*
  * Do it for each input; the last output is whole only if all were.  What
  * reads a trace gets the reader and the input's name.
@@ -50,22 +81,11 @@ each_input(const struct trace_options *o, unsigned wants, struct show *show,
 	static char dash[] = "-";
 	static char *const only_stdin[] = { dash, NULL };
 	char *const *path = o->noperands > 0 ? o->operand : only_stdin;
-	struct cl_trace_reader *reader;
-	struct cl_err err;
-	struct cl_src *src;
 	int status = FE_DONE;
 
-	for (; *path != NULL; path++) {
-		memset(&err, 0, sizeof(err));
-		src = fe_input(*path);
-		reader = cl_trace_reader_new(src, wants, &err);
-		if (reader == NULL || act(reader, cl_src_name(src), show,
-		    &err) != CL_OK) {
-			fe_warn("%s", err.msg);
+	for (; *path != NULL; path++)
+		if (each_source(*path, wants, show, act) != FE_DONE)
 			status = FE_TROUBLE;
-		}
-		cl_trace_reader_free(reader);
-	}
 	return (status);
 }
 
@@ -86,7 +106,7 @@ trace_info(const struct trace_options *o)
 	struct cl_json j;
 	int status;
 
-	fe_check_inputs(o->operand, o->noperands);
+	input_check(o->operand, o->noperands);
 	show.out = fe_output(o->output, o->replace, false);
 	if (o->json) {
 		show.json = &j;
@@ -111,7 +131,7 @@ show_text(const struct trace_options *o, unsigned wants,
 {
 	struct show show = { NULL, NULL };
 
-	fe_check_inputs(o->operand, o->noperands);
+	input_check(o->operand, o->noperands);
 	show.out = fe_output(o->output, o->replace, false);
 	return (fe_finish(show.out, each_input(o, wants, &show, act)));
 }
