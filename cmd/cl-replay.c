@@ -79,6 +79,7 @@ struct run {
 	const char	*member;	/* of an archive, or NULL */
 	const char	*name;		/* of the input, or input:member */
 	uint64_t	 ntraces;	/* of the input, so far */
+	bool		 told_raised;	/* that the budget was less than a slot */
 
 	struct cl_replay *before;	/* --warm: the last run */
 	uint64_t	 fingerprint;	/* and of its model */
@@ -353,6 +354,12 @@ begin_run(struct run *r, struct cl_trace_reader *reader,
 		status = open_device(r, m, &slots, err);
 	if (status != CL_OK)
 		return (status);
+	if (slots.raised && !r->told_raised) {
+		fe_warn("--cache %s is less than one expert takes; one slot "
+		    "is used (64e is 64 experts, 64M 64 MiB)",
+		    r->o->budget_text);
+		r->told_raised = true;
+	}
 	o.nslots = slots.nslots;
 	o.device = r->device;
 	o.before = r->before;

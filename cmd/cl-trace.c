@@ -22,7 +22,7 @@
 static const struct fe_command command = {
 	.name = "cl-trace",
 	.synopsis = "[options] model.gguf > trace\n"
-	    "       cl-trace --geometry|--info|--verify|--dump [file ...]\n"
+	    "       cl-trace --info|--verify|--dump [trace ...]\n"
 	    "       cl-trace --load [rows.tsv] > trace",
 	.help =
 "Record the router of a model through libllama; or make, show, load traces.\n"

@@ -8,6 +8,7 @@
  * back end.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct cl_budget;
@@ -20,6 +21,7 @@ struct cl_budget_slots {
 	uint32_t	 nslots;	/* 1 to all experts */
 	uint64_t	 stride;	/* bytes of a slot; 0: unknown */
 	uint64_t	 nbytes;	/* nslots x stride */
+	bool		 raised;	/* to one slot: it did not give one */
 };
 
 /*

@@ -34,7 +34,8 @@ cl_budget_resolve(const struct cl_budget *b, const struct cl_model_sums *sums,
 		n = b->amount;
 		break;
 	}
-	if (n < 1)
+	s->raised = n < 1;
+	if (s->raised)
 		n = 1;
 	if (n > sums->experts)
 		n = sums->experts;

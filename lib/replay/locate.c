@@ -131,11 +131,14 @@ cl_locate_model(const struct cl_trace_head *head, const char *trace,
 		goto done;
 	if (given != NULL)
 		cl_fail(&why, CL_EINVAL, "%s: no such model", given);
+	else if (path == NULL)
+		cl_fail(&why, CL_EINVAL, "the trace names no model to read "
+		    "from; give --model FILE, or --io none to count without "
+		    "reading");
 	else
-		cl_fail(&why, CL_EINVAL, "the model%s%s is neither there nor "
+		cl_fail(&why, CL_EINVAL, "the model %s is neither there nor "
 		    "beside the trace; give --model FILE, or --io none to "
-		    "count without reading", path == NULL ? "" : " ",
-		    path == NULL ? "" : path);
+		    "count without reading", path);
 done:
 	if (m == NULL)
 		cl_fail(err, why.code, "%s", why.msg);

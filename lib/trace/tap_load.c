@@ -239,7 +239,7 @@ open_anywhere(struct tap_lib *lib, const struct cl_tap_options *o,
 	list_places(o->places, list, sizeof(list));
 	return (cl_fail(err, CL_ENOTSUP, "libllama is needed to run a model "
 	    "and was not found (looked in: %sthe loader's path); run `make "
-	    "deps`, or give --llama PATH", list));
+	    "deps`, or name it by --llama or CL_LLAMA", list));
 }
 
 /* Every function by its name; a missing one that is needed is an error. */

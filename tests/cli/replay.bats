@@ -205,6 +205,17 @@ totals()
 	END
 }
 
+@test "a budget that holds no expert is raised to one slot, and told" {
+	run --separate-stderr cl-replay --io none --cache 64 -o s.cls "$TRACE"
+	status_is 0
+	[[ $stderr == "cl-replay: --cache 64 is less than one expert"* ]]
+	[ "$(cl-report -f json s.cls | jq .runs[0].cache_experts)" -eq 1 ]
+	run --separate-stderr cl-replay --io none --cache 12K -o s.cls --force \
+	    "$TRACE"
+	status_is 0
+	[ -z "$stderr" ]
+}
+
 @test "sizes that are none are refused with their reason" {
 	for size in '' -1G '4 G' 16E 4Gx 101% 1.234% 0x10 4.; do
 		run --separate-stderr cl-replay --cache "$size" "$TRACE"

@@ -733,8 +733,10 @@ budgets_become_slots(void)
 
 	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK);
 	assert(n.nslots == 3 && n.stride == 12288 && n.nbytes == 36864);
+	assert(!n.raised);
 	b.amount = 1;			/* a byte is a slot at the least */
 	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK && n.nslots == 1);
+	assert(n.raised);
 	b.amount = UINT64_MAX;		/* and no more than there are */
 	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK && n.nslots == 12);
 	b = (struct cl_budget){ CL_BUDGET_PERCENT, 2499 };
