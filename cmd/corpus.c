@@ -88,6 +88,31 @@ corpus_spool_clear(int fd)
 	(void)lseek(fd, 0, SEEK_SET);
 }
 
+int
+corpus_spool_fill(int fd, struct cl_src *src, struct cl_err *err)
+{
+	struct cl_dst *dst = NULL;
+	const uint8_t *p;
+	size_t n;
+	int status;
+
+	corpus_spool_clear(fd);
+	if (src == NULL ||
+	    (dst = cl_dst_fd(fd, "a temporary file", err)) == NULL) {
+		cl_src_close(src);
+		return (err->code);
+	}
+	while ((status = cl_src_peek(src, 1, &p, &n, err)) == CL_OK && n > 0) {
+		cl_dst_write(dst, p, n);
+		cl_src_consume(src, n);
+	}
+	if (status == CL_OK)
+		status = cl_dst_finish(dst, err);
+	cl_dst_free(dst);
+	cl_src_close(src);
+	return (status);
+}
+
 struct corpus *
 corpus_new(struct cl_dst *dst, struct cl_err *err)
 {

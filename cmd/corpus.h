@@ -52,6 +52,9 @@ char	*corpus_name(const char *of, const char *drop, const char *suffix);
 int	corpus_spool(const char *path);
 void	corpus_spool_clear(int fd);
 
+/* All that src has, which is closed, into a spool; NULL: err says why. */
+int	corpus_spool_fill(int fd, struct cl_src *src, struct cl_err *);
+
 /* Size and digest of what is in a spool. */
 int	corpus_digest(int fd, const char *name, uint64_t *nbytes,
 	    char sha256[CL_SHA256_TEXT], struct cl_err *);

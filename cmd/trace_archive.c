@@ -274,28 +274,6 @@ trace_archive_verify(const struct trace_options *o)
 	return (fe_finish(out, status));
 }
 
-/* One trace from its file into the spool. */
-static int
-spool_file(const char *path, int spool, struct cl_err *err)
-{
-	struct cl_src *src = fe_input(path);
-	struct cl_dst *dst = cl_dst_fd(spool, "a temporary file", err);
-	const uint8_t *p;
-	size_t n;
-	int status = dst == NULL ? CL_ENOMEM : CL_OK;
-
-	while (status == CL_OK && (status = cl_src_peek(src, 1, &p, &n,
-	    err)) == CL_OK && n > 0) {
-		cl_dst_write(dst, p, n);
-		cl_src_consume(src, n);
-	}
-	if (status == CL_OK)
-		status = cl_dst_finish(dst, err);
-	cl_dst_free(dst);
-	cl_src_close(src);
-	return (status);
-}
-
 static int
 add_file(struct corpus *c, const char *path, int trace, int sidecar,
     struct cl_err *err)
@@ -305,8 +283,7 @@ add_file(struct corpus *c, const char *path, int trace, int sidecar,
 	    ".clt");
 	int status;
 
-	corpus_spool_clear(trace);
-	if ((status = spool_file(path, trace, err)) == CL_OK)
+	if ((status = corpus_spool_fill(trace, fe_input(path), err)) == CL_OK)
 		status = corpus_put_trace(c, name, trace, sidecar, NULL, NULL,
 		    err);
 	free(name);

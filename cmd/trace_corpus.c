@@ -332,34 +332,6 @@ record_all(struct work *w)
 	return (end);
 }
 
-/* What an archive's member is, into a spool; at most so many bytes. */
-static int
-spool_member(struct cl_pack *p, int spool, struct cl_err *err)
-{
-	struct cl_src *src = cl_pack_read(p, err);
-	struct cl_dst *dst = NULL;
-	const uint8_t *bytes;
-	size_t n;
-	int status;
-
-	corpus_spool_clear(spool);
-	if (src == NULL ||
-	    (dst = cl_dst_fd(spool, "a temporary file", err)) == NULL) {
-		cl_src_close(src);
-		return (err->code);
-	}
-	while ((status = cl_src_peek(src, 1, &bytes, &n, err)) == CL_OK &&
-	    n > 0) {
-		cl_dst_write(dst, bytes, n);
-		cl_src_consume(src, n);
-	}
-	if (status == CL_OK)
-		status = cl_dst_finish(dst, err);
-	cl_dst_free(dst);
-	cl_src_close(src);
-	return (status);
-}
-
 /* The digest that a sidecar has under a key: cl-archive(5), one key a line. */
 static bool
 sidecar_says(int sidecar, const char *key, const char *sha256)
@@ -456,14 +428,16 @@ resume_member(struct work *w, struct cl_pack *pack,
 			fe_warn("%s:%s: no such prompt: left out",
 			    w->o->resume, m->name);
 		return (*held == NULL ? CL_OK :
-		    spool_member(pack, w->trace, err));
+		    corpus_spool_fill(w->trace,
+		    cl_pack_read(pack, err), err));
 	}
 	if (*held == NULL)
 		return (CL_OK);
 	beside = corpus_name((*held)->member, ".clt", ".json");
 	fits = strcmp(beside, m->name) == 0;
 	free(beside);
-	if (fits && (status = spool_member(pack, w->sidecar, err)) == CL_OK)
+	if (fits && (status = corpus_spool_fill(w->sidecar,
+	    cl_pack_read(pack, err), err)) == CL_OK)
 		take(w, *held);
 	*held = NULL;
 	return (status);
