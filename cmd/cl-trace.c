@@ -33,7 +33,7 @@ static const struct fe_command command = {
 "  -u N        tokens of a prefill pass (512)  --seed N    of sampling (1)\n"
 "  -t N        threads (1)                  --no-tokens    leave out token ids\n"
 "  --chat      prompts as the model chats   --parallel N   prompts at once (1)\n"
-"  --gpu-layers N  at most on a GPU         --no-repack    weights as they lie\n"
+"  --gpu-layers N  at most on a GPU         --no-repack    --no-flash-attn\n"
 "  --llama PATH   libllama, or its folder   --scores f32|f16|ids        (f32)\n"
 "  --prompts DIR --archive FILE   a trace of each file  --resume OLD  go on\n"
 "archives:   --archive-list    --archive-verify    --add TRACE... --archive FILE\n"
@@ -51,7 +51,7 @@ static const struct fe_command command = {
 enum { OPT_ADD = 256, OPT_ARCHIVE, OPT_ARCHIVE_LIST, OPT_ARCHIVE_VERIFY,
     OPT_CHAT, OPT_DUMP, OPT_EXPERTS, OPT_FORCE, OPT_GEOMETRY, OPT_GPU_LAYERS,
     OPT_IGNORE_EOS, OPT_INFO, OPT_LAYERS, OPT_LLAMA, OPT_LOAD, OPT_LOCALITY,
-    OPT_MODEL, OPT_NO_REPACK, OPT_NO_TOKENS, OPT_PARALLEL, OPT_PREDICT_CORR,
+    OPT_MODEL, OPT_NO_FLASH_ATTN, OPT_NO_REPACK, OPT_NO_TOKENS, OPT_PARALLEL, OPT_PREDICT_CORR,
     OPT_PROMPTS, OPT_RESUME, OPT_SCORES, OPT_SEED, OPT_SHIFT, OPT_SYNTHETIC,
     OPT_TEMP, OPT_TOKENS, OPT_USED, OPT_VERIFY };
 
@@ -74,6 +74,7 @@ static const struct option long_options[] = {
 	{ "load", no_argument, NULL, OPT_LOAD },
 	{ "locality", required_argument, NULL, OPT_LOCALITY },
 	{ "model", required_argument, NULL, OPT_MODEL },
+	{ "no-flash-attn", no_argument, NULL, OPT_NO_FLASH_ATTN },
 	{ "no-repack", no_argument, NULL, OPT_NO_REPACK },
 	{ "no-tokens", no_argument, NULL, OPT_NO_TOKENS },
 	{ "parallel", required_argument, NULL, OPT_PARALLEL },
@@ -302,6 +303,10 @@ take_engine(struct trace_options *o, struct given *g, int c, const char *arg)
 	case OPT_LLAMA:
 		o->llama = arg;
 		g->recording = "--llama";
+		break;
+	case OPT_NO_FLASH_ATTN:
+		o->no_flash_attn = true;
+		g->recording = "--no-flash-attn";
 		break;
 	case OPT_NO_REPACK:
 		o->no_repack = true;

@@ -64,6 +64,7 @@ struct trace_options {
 	bool		 has_gpu_layers;
 	uint32_t	 gpu_layers;
 	bool		 no_repack;
+	bool		 no_flash_attn;
 	const char	*llama;
 
 	/* archives */

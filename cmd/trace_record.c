@@ -43,6 +43,7 @@ trace_record_tap(const struct trace_options *o, const struct cl_model *m,
 		.has_gpu_layers = o->has_gpu_layers,
 		.gpu_layers = o->gpu_layers,
 		.no_repack = o->no_repack,
+		.no_flash_attn = o->no_flash_attn,
 	};
 	unsigned n = 0;
 
@@ -104,6 +105,8 @@ trace_record_head(const struct trace_options *o, struct cl_err *err)
 		note(h, "gpu_layers", o->gpu_layers, err);
 	if (o->no_repack)
 		(void)cl_trace_head_note(h, "repack", "no", err);
+	if (o->no_flash_attn)
+		(void)cl_trace_head_note(h, "flash_attn", "no", err);
 	if (err->code == CL_OK)
 		return (h);
 	cl_trace_head_free(h);

@@ -48,6 +48,7 @@ struct cl_tap_options {
 	bool		 has_gpu_layers; /* else what the release does */
 	uint32_t	 gpu_layers;	/* at most; up to INT32_MAX */
 	bool		 no_repack;	/* run weights as the file has them */
+	bool		 no_flash_attn;	/* attention by plain products */
 };
 
 struct cl_tap_token {

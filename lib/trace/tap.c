@@ -142,6 +142,7 @@ make_context(struct cl_tap *tap, struct cl_err *err)
 {
 	struct tap_blob params = tap->lib.context_defaults();
 	uint32_t u[4];
+	int status;
 
 	memcpy(u, &params, sizeof(u));
 	if (!known_defaults(u))
@@ -152,6 +153,8 @@ make_context(struct cl_tap *tap, struct cl_err *err)
 	u[2] = tap->opt.nubatch;
 	u[3] = tap->opt.nseq;
 	memcpy(&params, u, sizeof(u));
+	if ((status = cl_tap_int_set_context(tap, &params, err)) != CL_OK)
+		return (status);
 	tap->log.text[0] = '\0';
 	tap->context = tap->lib.context_new(tap->model, params);
 	if (tap->context == NULL)
@@ -163,6 +166,8 @@ make_context(struct cl_tap *tap, struct cl_err *err)
 		return (cl_fail(err, CL_ENOTSUP, "%s does not take context "
 		    "parameters as expected: its layout is not known",
 		    tap->lib.engine));
+	if ((status = cl_tap_int_check_context(tap, err)) != CL_OK)
+		return (status);
 	tap->lib.set_threads(tap->context, (int32_t)tap->opt.nthreads,
 	    (int32_t)tap->opt.nthreads);
 	cl_tap_int_pool(tap);

@@ -68,6 +68,7 @@ struct tap_log {
 	bool		 open;		/* its line goes on */
 	uint32_t	 nbuffers;	/* of weights */
 	bool		 repacked;	/* one of them, for repacked ones */
+	bool		 plain_attn;	/* no flash attention */
 	bool		 has_gpu;
 	uint32_t	 gpu_layers;
 	uint32_t	 all_layers;	/* that could be on a GPU */
@@ -233,6 +234,11 @@ int	cl_tap_int_set_params(const struct cl_tap *, struct tap_blob *,
 	    struct cl_err *);
 void	cl_tap_int_hear(struct tap_log *, const char *line);
 int	cl_tap_int_check_params(const struct cl_tap *, struct cl_err *);
+
+/* The same for a context: before it is made, and after. */
+int	cl_tap_int_set_context(const struct cl_tap *, struct tap_blob *,
+	    struct cl_err *);
+int	cl_tap_int_check_context(const struct cl_tap *, struct cl_err *);
 
 /* tap_graph.c */
 bool	cl_tap_int_observe(struct tap_tensor *, bool ask, void *);

@@ -1,5 +1,5 @@
 /*
- * Settings of the model's parameters.  Their struct has grown and shifted from
+ * Settings of the model's and the context's parameters.  Their structs have grown and shifted from
  * release to release, so nothing is taken for granted of it: a field is looked
  * for by the values that the defaults have at and around it, and whether it
  * was the right one is seen when the model is loaded, by what libllama logs of
@@ -16,6 +16,7 @@
 #define SPLIT_BY_LAYER	1	/* llama_split_mode, by default */
 #define FLAGS_FROM	4	/* of 8 bytes: behind what is a number */
 #define FLAGS_TO	16
+#define KINDS_TO	16		/* of 4 bytes: kinds of rope, pooling ... */
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 
 /*
@@ -96,6 +97,40 @@ cl_tap_int_set_params(const struct cl_tap *tap, struct tap_blob *p,
 }
 
 /*
+ * Four kinds stand one after another: of rope scaling, pooling, attention and
+ * flash attention, each -1 by default: as the model says, or as it fits.
+ */
+int
+cl_tap_int_set_context(const struct cl_tap *tap, struct tap_blob *p,
+    struct cl_err *err)
+{
+	static const int32_t unsaid[4] = { -1, -1, -1, -1 };
+	int32_t kinds[KINDS_TO];
+	size_t i;
+
+	if (!tap->opt.no_flash_attn)
+		return (CL_OK);
+	memcpy(kinds, p, sizeof(kinds));
+	for (i = 0; i + COUNT(unsaid) <= KINDS_TO; i++)
+		if (memcmp(&kinds[i], unsaid, sizeof(unsaid)) == 0) {
+			kinds[i + COUNT(unsaid) - 1] = 0;
+			memcpy(p, kinds, sizeof(kinds));
+			return (CL_OK);
+		}
+	return (not_found(tap, "whether to use flash attention", err));
+}
+
+int
+cl_tap_int_check_context(const struct cl_tap *tap, struct cl_err *err)
+{
+
+	if (!tap->opt.no_flash_attn || tap->log.plain_attn)
+		return (CL_OK);
+	return (cl_fail(err, CL_ENOTSUP, "%s does not tell that it does "
+	    "without flash attention", tap->lib.engine));
+}
+
+/*
  * A line of libllama's log, while a model is loaded.  Weights are repacked
  * into buffers of other kinds than those that the processor's back end has
  * for weights as they are in the file.
@@ -116,6 +151,8 @@ cl_tap_int_hear(struct tap_log *log, const char *line)
 		    (strncmp(kind, "CPU_", 4) == 0 &&
 		    strcmp(kind, "CPU_Mapped") != 0);
 	}
+	if (sscanf(s, ": flash_attn = %31s", kind) == 1)
+		log->plain_attn = strcmp(kind, "disabled") == 0;
 	if (sscanf(s, ": offloaded %u/%u layers to GPU", &n, &of) == 2) {
 		log->has_gpu = true;
 		log->gpu_layers = n;

@@ -62,6 +62,27 @@ engine=libllama v0.5.0" ]
 	[ "$(grep routing <<<"$output" | sort -u | wc -l)" -eq 1 ]
 }
 
+@test "without flash attention three releases choose the same experts" {
+	release 3.14.5
+	release 3.21.1
+	release 3.22.1
+	for version in 3.14.5 3.21.1 3.22.1; do
+		cl-trace --llama $version --no-flash-attn -n 8 -o $version.clt \
+		    $(printf -- '-f %s ' "$ROOT"/tests/models/prompts/*.txt) \
+		    "$MODEL" 2>$version.err
+		grep -q ' 48688 cells, [01] mismatches' $version.err
+		cl-trace --info $version.clt | grep routing >$version.routing
+	done
+	cmp 3.14.5.routing 3.21.1.routing
+	cmp 3.21.1.routing 3.22.1.routing
+	release 3.6.0
+	mkrouter mixtral mixtral.gguf
+	run --separate-stderr cl-trace --llama 3.6.0 --no-flash-attn \
+	    mixtral.gguf
+	status_is 2
+	[[ $stderr == *"flash attention is not known" ]]
+}
+
 @test "prefill passes are the same in two releases, and near in the third" {
 	release 3.14.5
 	release 3.21.1
