@@ -22,6 +22,7 @@
 static const struct fe_command command = {
 	.name = "cl-trace",
 	.synopsis = "[options] model.gguf > trace\n"
+	    "       cl-trace --geometry model.gguf\n"
 	    "       cl-trace --info|--verify|--dump [trace ...]\n"
 	    "       cl-trace --load [rows.tsv] > trace",
 	.help =
@@ -44,7 +45,6 @@ static const struct fe_command command = {
 "loading:    --load (TSV of --dump, or any with columns layer and experts)\n"
 "  --layers N  --experts N                  --used N       --model FILE\n"
 "always:     -o FILE   --force (replace it)   -h, --help   -V, --version\n"
-"\n"
 "Exit status: 0 done, 2 trouble.  See cl-trace(1), and cl-trace(5) for bytes.\n"
 };
 
@@ -470,6 +470,10 @@ check_given(const struct trace_options *o, const struct given *g)
 	if (o->noperands < modes[o->mode].least)
 		fe_misuse("%s needs a %s", modes[o->mode].name,
 		    o->mode == MODE_ADD ? "trace" : "model");
+	if (o->mode == MODE_SYNTHETIC && o->noperands == 2 &&
+	    cl_synth_mode_by_name(o->operand[0]) != 0)
+		fe_misuse("--synthetic takes its mode behind =: "
+		    "--synthetic=%s", o->operand[0]);
 	if (o->noperands > modes[o->mode].most)
 		fe_misuse("%s takes %d operand%s, not %d",
 		    modes[o->mode].name, modes[o->mode].most,

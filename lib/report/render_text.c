@@ -257,6 +257,16 @@ demand(const struct view *v)
 	below_demand(v, k, bytes(least, sized, sized ? k * each : 0));
 }
 
+static void
+no_data(const struct view *v)
+{
+	uint64_t warmup;
+
+	cl_dst_printf(v->dst, "\nno data: no token was measured%s\n",
+	    number(v, "warmup", &warmup) && warmup > 0 ?
+	    "; the warm-up took all there were" : "");
+}
+
 /* name=value of all conditions that nobody told yet. */
 static void
 others(const struct view *v, const char *label,
@@ -383,7 +393,7 @@ figures(const struct view *v, struct cl_err *err)
 		return (cl_render_windows(v, err));
 	}
 	if (v->all->tokens == 0) {
-		cl_dst_printf(v->dst, "\nno data: no token was measured\n");
+		no_data(v);
 		return (CL_OK);
 	}
 	if ((status = cl_render_counters(v, err)) == CL_OK &&
