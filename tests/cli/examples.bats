@@ -8,7 +8,10 @@ load helpers
 examples()
 {
 	awk '/^\.Sh/ { on = $2 == "EXAMPLES" }
-	on && sub(/^\.Dl \$ /, "") { print }' "$ROOT/man/$1" |
+	on && sub(/^\.Dl \$ /, "") { print }
+	/^\.Ed/ { literal = 0 }
+	on && literal { sub(/^\$ /, ""); print }
+	/^\.Bd -literal/ { literal = 1 }' "$ROOT/man/$1" |
 	    sed -e 's/\\(dq/"/g' -e "s/\\\\(aq/'/g" -e 's/\\e/\\/g' \
 		-e "s|/tmp/|$BATS_TEST_TMPDIR/|g"
 }
