@@ -22,15 +22,16 @@
 #define GIB		(UINT64_C(1) << 30)
 #define EMBD		64
 #define FF		4096
-#define NEXPERTS	12000
+#define NEXPERTS	16384		/* 4.25 GiB of each kind */
 #define SLAB_BYTES	UINT64_C(278528)	/* 64 x 4096 weights of q8_0 */
 #define NKINDS		3
 
 static const uint64_t bounds[] = { 2 * GIB, 4 * GIB, 8 * GIB };
 
 #define NBOUNDS		(sizeof(bounds) / sizeof(bounds[0]))
+#define NPLACES		(NBOUNDS + 1)	/* the last experts, too */
 
-/* The head of a layer whose three tensors of experts span over 9 GiB. */
+/* The head of a layer whose three tensors of experts take 12.75 GiB. */
 static void
 describe(struct gout *o, struct gout_tensor *kind[NKINDS])
 {
@@ -72,9 +73,12 @@ expert_at(struct gout_tensor *const kind[NKINDS], uint64_t base,
 	return (0);
 }
 
-/* Writes the file; at: the expert that straddles each of the bounds. */
+/*
+ * Writes the file; at: the expert that straddles each of the bounds, and the
+ * last but one, which is over 4 GiB into its tensors.
+ */
 static void
-write_large(const char *path, uint32_t at[NBOUNDS])
+write_large(const char *path, uint32_t at[NPLACES])
 {
 	struct gout_tensor *kind[NKINDS];
 	static uint8_t slab[SLAB_BYTES];
@@ -89,8 +93,9 @@ write_large(const char *path, uint32_t at[NBOUNDS])
 	assert(base > 9 * GIB);
 	base -= o.data;
 	assert((fd = open(path, O_WRONLY)) != -1);
-	for (b = 0; b < NBOUNDS; b++) {
-		at[b] = expert_at(kind, base, bounds[b]);
+	for (b = 0; b < NPLACES; b++) {
+		at[b] = b == NBOUNDS ? NEXPERTS - 2 :
+		    expert_at(kind, base, bounds[b]);
 		for (e = at[b] - 1; e <= at[b] + 1; e++)
 			for (i = 0; i < NKINDS; i++) {
 				pattern_fill(slab, SLAB_BYTES, 0, e,
@@ -129,7 +134,7 @@ places_above_8_gib(void)
 	struct cl_device_options o = { .nslots = 1,
 	    .stride = NKINDS * SLAB_BYTES };
 	char path[] = "/tmp/cl-test-large.XXXXXX";
-	uint32_t at[NBOUNDS], e;
+	uint32_t at[NPLACES], e;
 	struct cl_device *d;
 	struct cl_model *m;
 	size_t b;
@@ -141,7 +146,7 @@ places_above_8_gib(void)
 	assert(m != NULL);
 	for (o.nthreads = 0; o.nthreads <= 2; o.nthreads += 2) {
 		assert((d = cl_device_new(m, &o, NULL)) != NULL);
-		for (b = 0; b < NBOUNDS; b++)
+		for (b = 0; b < NPLACES; b++)
 			for (e = at[b] - 1; e <= at[b] + 1; e++)
 				check_expert(m, d, e);
 		cl_device_free(d);
