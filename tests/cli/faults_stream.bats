@@ -152,3 +152,106 @@ rows()
 		[ "$output" -eq 0 ]
 	done
 }
+
+# version FILE N: raw records that claim another version of their format.
+version()
+{
+	printf "\\x$(printf %x $(($2 & 255)))\\x$(printf %x $(($2 >> 8)))" |
+	    dd of="$1" bs=1 seek=4 conv=notrunc status=none
+}
+
+@test "another version is refused with both numbers, and the kind of stream" {
+	rows '0\t0,1\n' | cl-trace --load >t.clt
+	cl-replay --io none t.clt >s.cls
+	for n in 0 2 65535; do
+		zstd -qdc t.clt >raw
+		version raw $n
+		zstd -qc raw >v.clt
+		for command in "cl-replay --io none" "cl-trace --info" \
+		    "cl-trace --verify" "cl-trace --dump"; do
+			run --separate-stderr $command v.clt
+			status_is 2
+			stdout_is ""
+			stderr_is "${command%% *}: v.clt: a router trace of version $n; this program reads version 1"
+		done
+		cp s.cls v.cls
+		version v.cls $n
+		for command in cl-report "cl-diff s.cls"; do
+			run --separate-stderr $command v.cls
+			status_is 2
+			stdout_is ""
+			stderr_is "${command%% *}: v.cls: a stat stream of version $n; this program reads version 1"
+		done
+		run --separate-stderr cl-replay --io none v.cls
+		status_is 2
+		stderr_is "cl-replay: v.cls: this is a stat stream, and a router trace is wanted"
+	done
+}
+
+# The name is a field of five bytes, "small".
+@test "a model may be called anything" {
+	mkgguf small plain.gguf
+	name='\xff"\\\n\x00'
+	LC_ALL=C sed "s/small/$name/" plain.gguf >odd.gguf
+	[ "$(stat -c %s odd.gguf)" -eq "$(stat -c %s plain.gguf)" ]
+	cl-trace --synthetic --tokens 4 odd.gguf >odd.clt
+	cl-trace --dump odd.clt | cl-trace --load | cmp - odd.clt
+	cl-replay --io none odd.clt >odd.cls
+	for json in "cl-trace --geometry -f json odd.gguf" \
+	    "cl-trace --info -f json odd.clt" "cl-report -f json odd.cls"; do
+		$json >got
+		iconv -f utf-8 -t utf-8 got >again
+		cmp got again
+		jq -e --argjson want "\"�\\\"\\\\\\n?\"" \
+		    '[.. | .model? | strings] | unique == [$want]' got
+	done
+	for command in "cl-trace --geometry odd.gguf" \
+	    "cl-trace --info odd.clt" "cl-report odd.cls" \
+	    "cl-report -f tsv odd.cls" "cl-diff odd.cls odd.cls"; do
+		$command >got
+		run grep -c $'[\x01-\x08\x0b-\x1f\x7f-\xff]' got
+		[ "$output" -eq 0 ]
+	done
+	# by the same name, its runs are partners
+	cl-diff -q odd.cls odd.cls
+	cl-replay --io none odd.clt odd.clt >twice.cls
+	cl-diff -f json twice.cls twice.cls |
+	    jq -e '.pairs | length == 2 and all(.same)'
+}
+
+@test "bytes of a run that asks for more than 4 GiB add up" {
+	mkgguf small m.gguf embd=4096 ff=2048
+	cl-trace --synthetic --tokens 1000 m.gguf >m.clt
+	cl-replay --io none --cache 1e m.clt >s.cls
+	# a single slot hits nothing: 1000 tokens, 4 layers, 2 of 8 experts
+	cl-report -f json s.cls | jq -e '.runs[0] |
+	    (.expert_bytes / 32 * 8000) as $want |
+	    $want > 200000000000 and .totals.misses == 8000 and
+	    .totals.demand_bytes == $want and
+	    ([.windows[].demand_bytes] | add) == $want and
+	    ([.layers[].demand_bytes] | add) == $want'
+}
+
+@test "a comma for a point in the locale changes no number" {
+	command -v localedef >/dev/null || skip "no localedef"
+	localedef -i de_DE -f UTF-8 ./de_DE.UTF-8 || skip "no source of de_DE"
+	export LOCPATH=$PWD
+	[ "$(env LC_ALL=de_DE.UTF-8 /usr/bin/printf %.1f 1,5)" = 1,5 ] ||
+	    skip "the locale takes no effect"
+	mkgguf small m.gguf
+	for locale in C de_DE.UTF-8; do
+		export LC_ALL=$locale
+		cl-trace --synthetic --tokens 20 --locality 0.5 \
+		    --predict-corr 0.25 m.gguf >$locale.clt
+		cl-trace --dump $locale.clt >$locale.tsv
+		cl-trace --load $locale.tsv | cmp - $locale.clt
+		cl-replay --io none --cache 12.5% $locale.clt |
+		    cl-report -f json | grep -v '"trace"' >$locale.json
+		cl-report -f tsv <(cl-replay --io none $locale.clt) |
+		    grep -v '	trace	' >$locale.report
+	done
+	cmp C.clt de_DE.UTF-8.clt
+	diff C.json de_DE.UTF-8.json
+	diff C.report de_DE.UTF-8.report
+	grep -q '	hit_rate	0\.' C.report
+}
