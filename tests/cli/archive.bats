@@ -94,6 +94,11 @@ runs()
 	if command -v bsdtar >/dev/null; then
 		bsdtar --format 7zip -cf t.7z t/*.clt
 		cl-replay --io none t.7z | runs | diff expected -
+		run --separate-stderr pipe 'cat t.7z | cl-replay --io none'
+		status_is 2
+		stdout_is ""
+		stderr_is "cl-replay: standard input: 7z needs a file, not a $(
+		    )pipe: its directory is at its end"
 	fi
 }
 
@@ -326,6 +331,39 @@ cl-replay: ../t.tar:fifo.clt: a FIFO: not read"
 	head -c -1 corpus.tar.zst >cut.tar.zst
 	run cl-trace --archive-verify cut.tar.zst
 	status_is 2
+}
+
+# Where libarchive, as tar, takes the end of the file for the end mark.
+@test "a tar cut between two members is trouble, and says what is lost" {
+	cp $TRACES .
+	tar -b 1 -cf t.tar manual.clt novel.clt speech.clt
+	end=0
+	for name in manual novel; do
+		size=$(stat -c %s $name.clt)
+		end=$((end + 512 + (size + 511) / 512 * 512))
+		head -c $end t.tar >cut.tar
+		run --separate-stderr bash -c \
+		    'cl-replay --io none cut.tar >cut.cls'
+		status_is 2
+		stderr_is "cl-replay: cut.tar: the archive ends without its end mark: what stood behind its last member is lost"
+		# what was whole is replayed all the same
+		[ "$(cl-report -f json cut.cls |
+		    jq -r '.runs[-1] | .member_name + " " + .end')" = \
+		    "$name.clt complete" ]
+		for command in --archive-list --archive-verify; do
+			run --separate-stderr cl-trace $command cut.tar
+			status_is 2
+			[[ $stderr == *"ends without its end mark"* ]]
+		done
+	done
+}
+
+@test "a window above 128 MiB is refused in an archive, too" {
+	tar -cf - -C "$ROOT/traces" novel.clt | zstd -qc --long=28 >wide.tar.zst
+	run --separate-stderr cl-replay --io none wide.tar.zst
+	status_is 2
+	stdout_is ""
+	stderr_is "cl-replay: wide.tar.zst: the zstd frame needs a window above 2^27 bytes; compress it again without --long above 27"
 }
 
 # A member without a sidecar is not resumed from, and need not be there.
