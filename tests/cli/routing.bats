@@ -180,3 +180,55 @@ mismatches()
 	[ "$(totals turns.cls | cut -d ' ' -f 3)" -eq 960 ]
 	[ "$(totals after.cls)" != "$(totals turns.cls)" ]
 }
+
+# prompts N: 512 tokens of prefill in passes of N, and 64 of decode.
+prompts()
+{
+	awk -v n="$1" -v OFS='\t' 'BEGIN {
+		srand(3)
+		print "pos", "phase", "pass", "layer", "experts"
+		for (t = 0; t < 576; t++)
+			for (l = 0; l < 4; l++) {
+				a = int(rand() * 8)
+				b = (a + 1 + int(rand() * 7)) % 8
+				print t, t < 512 ? "prefill" : "decode",
+				    t < 512 ? int(t / n) : t, l, a "," b
+			}
+	}' | cl-trace --load --model m.gguf
+}
+
+# phase STATS NAME COUNTER: a counter of the first run's phase.
+phase()
+{
+	cl-report -f tsv "$1" | awk -F '\t' -v p="$2" -v c="$3" \
+	    '$2 == "phase" && $3 == p && $5 == c { print $6 }'
+}
+
+# With slots for 6 of the 8 experts that a prompt uses in each layer.
+@test "prefill in chunks is counted as it is served, decode as ever" {
+	mkgguf small m.gguf
+	for n in 1 32 512; do
+		prompts $n >$n.clt
+		for way in union token; do
+			cl-replay --io none --cache 24e --partition layer \
+			    --prefill $way $n.clt >$n.$way.cls
+			[ "$(cl-report -f json $n.$way.cls |
+			    jq -r .runs[0].prefill)" = $way ]
+			# 64 tokens, 4 layers, 2 experts, however it began
+			[ "$(phase $n.$way.cls decode accesses)" -eq 512 ]
+			[ "$(phase $n.$way.cls prefill tokens)" -eq 512 ]
+		done
+		# a union asks once for what its pass uses: all 8, if long
+		[ "$(phase $n.union.cls prefill events)" -eq $((2048 / n)) ]
+		[ "$(phase $n.token.cls prefill accesses)" -eq 4096 ]
+		cl-report -f json $n.token.cls | jq .runs[0].totals >$n.totals
+		diff 1.totals $n.totals
+	done
+	# token by token, chunks do not matter; a union of one is that token
+	cl-report -f json 1.union.cls | jq .runs[0].totals | diff 1.totals -
+	[ "$(phase 32.union.cls prefill accesses)" -eq $((16 * 4 * 8)) ]
+	[ "$(phase 512.union.cls prefill accesses)" -eq $((4 * 8)) ]
+	[ "$(phase 512.union.cls prefill misses)" -eq $((4 * 8)) ]
+	[ "$(phase 1.token.cls prefill hits)" -gt 0 ]
+	[ "$(phase 1.token.cls prefill misses)" -gt $((4 * 8)) ]
+}
