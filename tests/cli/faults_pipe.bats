@@ -140,3 +140,63 @@ cl-replay: no.clt: not a router trace: no zstd data"
 		rm t s s.cls
 	done
 }
+
+@test "binary data go to no terminal, and none are waited for from one" {
+	command -v script >/dev/null || skip "no script"
+	mkgguf small m.gguf
+	for command in "cl-trace m.gguf" "cl-trace --synthetic m.gguf" \
+	    "cl-trace --load /dev/null" "cl-replay --io none $TRACE"; do
+		run script -qec "$command" /dev/null </dev/null
+		status_is 2
+		[[ $output == *"standard output is a terminal and would get binary data; redirect it, or give -o FILE"* ]]
+	done
+	for command in "cl-replay --io none -o s.cls" "cl-trace --dump" \
+	    "cl-trace --info" "cl-report" "cl-diff - -"; do
+		run timeout 20 script -qec "$command" /dev/null </dev/null
+		status_is 2
+		[[ $output == *"standard input is a terminal; a file or a pipe is wanted"* ]]
+	done
+	[ ! -e s.cls ]
+}
+
+@test "interrupted writes lose nothing" {
+	need strace
+	mkgguf small m.gguf
+	cl-trace --synthetic --tokens 4 m.gguf >t.clt
+	cl-replay --io none t.clt >s.cls
+	for command in "cl-trace --synthetic --tokens 4 m.gguf" \
+	    "cl-trace --dump t.clt" "cl-replay --io none t.clt" \
+	    "cl-report s.cls" "cl-diff s.cls s.cls"; do
+		$command >want
+		traced -f -qq -o log -e trace=write \
+		    -e inject=write:error=EINTR:when=1+2 $command >got
+		grep -q INJECTED log
+		cmp want got
+	done
+}
+
+# On a file system of 16 KiB: what could be written is marked as not all.
+@test "a disk that fills on the way leaves nothing that looks whole" {
+	unshare -rm mount -t tmpfs none /mnt 2>/dev/null ||
+	    skip "no file systems of one's own"
+	mkdir disk
+	cat >fill <<-'END'
+	mount -t tmpfs -o size=16k none disk || exit 1
+	cl-replay --io none --window 1 -o disk/s.cls "$1"
+	echo "$?"
+	ls -A disk
+	cl-replay --io none --window 1 "$1" >disk/s.cls
+	echo "$?"
+	cl-report disk/s.cls >report
+	echo "$?"
+	END
+	run --separate-stderr unshare -rm sh fill "$TRACE"
+	status_is 0
+	stdout_is "2
+2
+2"
+	[[ $stderr == "cl-replay: disk/s.cls: cannot write: No space left on device
+cl-replay: standard output: cannot write: No space left on device
+cl-report: disk/s.cls: ends at byte "*", before its trailer" ]]
+	grep -q INCOMPLETE report
+}
