@@ -255,3 +255,22 @@ version()
 	diff C.report de_DE.UTF-8.report
 	grep -q '	hit_rate	0\.' C.report
 }
+
+# A frame with a content size of 2^60: what is there decides, not the claim.
+@test "a size that a zstd frame claims costs no memory" {
+	rows '0\t0,1\n' | cl-trace --load | zstd -qdc >raw
+	frame() { zstd -qc --no-check <raw | tail -c +7; }
+	{ printf '\x28\xb5\x2f\xfd\xc0\x58\0\0\0\0\0\0\0\x10'; frame; } >t.clt
+	[ -n "${CL_SANITIZE:-}" ] || ulimit -v 200000
+	for command in "cl-replay --io none" "cl-trace --info"; do
+		run --separate-stderr $command t.clt
+		status_is 2
+		[[ $stderr == "${command%% *}: t.clt: byte "*": damaged zstd data: "* ]]
+	done
+	# the same in a single segment, which must be held as a whole
+	{ printf '\x28\xb5\x2f\xfd\xe0\0\0\0\0\0\0\0\x10'; frame; } >t.clt
+	run --separate-stderr cl-replay --io none t.clt
+	status_is 2
+	stdout_is ""
+	[[ $stderr == "cl-replay: t.clt: the zstd frame needs a window"* ]]
+}
