@@ -287,13 +287,6 @@ $usage"
 	[ -z "$(grep -v 'is interrupted' errors)" ]
 }
 
-@test "numbers and results do not depend on the locale" {
-	stream hard
-	LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 cl-report -f json hard.cls >got \
-	    2>/dev/null || true
-	diff -u "$IN/hard.json" got
-}
-
 @test "bold is for terminals, and not with NO_COLOR" {
 	command -v script >/dev/null || skip "no script"
 	stream known
