@@ -4,6 +4,7 @@
  */
 
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@
 
 #define SEQUENCES_SHOWN	20		/* in text; JSON lists them all */
 #define TEXT_CAP	1000
+#define RUN_TOLD	16		/* no text says the same so often */
 
 struct sequence {
 	char		*name;
@@ -39,6 +41,11 @@ struct info {
 	uint64_t	 prefill;
 	uint64_t	 decode;
 	uint64_t	 padding;
+	uint64_t	 run;		/* of one token id, up to here */
+	uint64_t	 longest_run;
+	uint32_t	 last_seq;
+	int32_t		 last_token;
+	uint64_t	 nan_cells;	/* with a score that is no number */
 };
 
 static void
@@ -52,6 +59,7 @@ forget(struct info *in)
 	in->seq = NULL;
 	in->nseq = in->cap = 0;
 	in->tokens = in->prefill = in->decode = in->padding = 0;
+	in->run = in->longest_run = in->nan_cells = 0;
 	in->head = NULL;
 }
 
@@ -73,6 +81,46 @@ take_sequence(struct info *in, const struct cl_trace_rec *rec,
 	return (CL_OK);
 }
 
+/*
+ * How often one token id follows itself, without being flagged as padding:
+ * what an engine pads a batch with looks like this.
+ */
+static void
+take_run(struct info *in, const struct cl_trace_token *t)
+{
+
+	if (in->run > 0 && t->seq == in->last_seq && t->token == in->last_token)
+		in->run++;
+	else
+		in->run = 1;
+	in->last_seq = t->seq;
+	in->last_token = t->token;
+	if (t->token >= 0 && in->run > in->longest_run)
+		in->longest_run = in->run;
+}
+
+static bool
+has_nan(const float *scores, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (isnan(scores[i]))
+			return (true);
+	return (false);
+}
+
+static void
+take_scores(struct info *in, const struct cl_trace_column *c, uint32_t ntokens)
+{
+	uint32_t t;
+
+	for (t = 0; t < ntokens && c->scores != NULL; t++)
+		if (c->first[t + 1] > c->first[t])
+			in->nan_cells += has_nan(c->scores +
+			    (size_t)c->nexperts * c->row[t], c->nexperts);
+}
+
 static void
 take_block(struct info *in, const struct cl_trace_block *b)
 {
@@ -80,11 +128,16 @@ take_block(struct info *in, const struct cl_trace_block *b)
 	uint32_t i;
 
 	in->tokens += b->ntokens;
+	for (i = 0; i < b->ncolumns; i++)
+		take_scores(in, &b->columns[i], b->ntokens);
 	for (i = 0; i < b->ntokens; i++) {
 		t = &b->tokens[i];
-		if (t->padding)
+		if (t->padding) {
 			in->padding++;
-		else if (t->decode) {
+			continue;
+		}
+		take_run(in, t);
+		if (t->decode) {
 			in->decode++;
 			in->seq[t->seq].decode++;
 		} else {
@@ -137,6 +190,20 @@ text_sequences(const struct info *in)
 }
 
 static void
+text_remarks(const struct info *in)
+{
+
+	if (in->longest_run >= RUN_TOLD)
+		cl_dst_printf(in->dst, "  remark       %llu tokens in a row "
+		    "are the same one: padding that is not flagged?\n",
+		    (unsigned long long)in->longest_run);
+	if (in->nan_cells > 0)
+		cl_dst_printf(in->dst, "  remark       %llu cells have scores "
+		    "that are no numbers\n",
+		    (unsigned long long)in->nan_cells);
+}
+
+static void
 text_end(const struct info *in, const struct cl_trace_counts *c)
 {
 
@@ -179,6 +246,7 @@ text(const struct info *in, const struct cl_trace_counts *c)
 	    (unsigned long long)in->prefill, (unsigned long long)in->decode,
 	    (unsigned long long)in->padding);
 	text_sequences(in);
+	text_remarks(in);
 	text_end(in, c);
 }
 
@@ -251,6 +319,11 @@ json(const struct info *in, const struct cl_trace_counts *c)
 	cl_json_u64(j, "prefill", in->prefill);
 	cl_json_u64(j, "decode", in->decode);
 	cl_json_u64(j, "padding", in->padding);
+	if (in->head->tokens)
+		cl_json_u64(j, "longest_run", in->longest_run);
+	else
+		cl_json_null(j, "longest_run");
+	cl_json_u64(j, "nan_cells", in->nan_cells);
 	cl_json_array(j, "sequences");
 	for (i = 0; i < in->nseq; i++) {
 		cl_json_object_row(j, NULL);

@@ -77,3 +77,24 @@ bare_trace()
 	[ "${lines[0]}" = "${lines[1]}" ]
 	[[ $stderr == "cl-trace: cut.clt: incomplete: ends after token "* ]]
 }
+
+@test "constant runs and scores that are no numbers are remarked on" {
+	{ printf 'token\tlayer\texperts\n'
+	    for i in {1..20}; do printf '7\t0\t1,2\n'; done
+	    printf '8\t0\t2,3\n'; } | cl-trace --load --layers 1 \
+	    --experts 4 --used 2 >run.clt
+	cl-trace --info run.clt >text
+	grep -q '^  remark       20 tokens in a row are the same' text
+	[ "$(cl-trace --info -f json run.clt |
+	    jq -c '.traces[0] | [.longest_run, .nan_cells]')" = '[20,0]' ]
+	mkgguf small small.gguf
+	cl-trace --synthetic --tokens 3 small.gguf | cl-trace --dump |
+	    awk -F '\t' -v OFS='\t' '/^[0-9]/ { sub(/^[^,]*/, "nan", $9) } 1' |
+	    cl-trace --load >nan.clt
+	run cl-trace --info nan.clt
+	[[ $output == *"cells have scores that are no numbers"* ]]
+	[ "$(cl-trace --info -f json nan.clt |
+	    jq '.traces[0] | .nan_cells > 0 and .nan_cells <= .cells')" = true ]
+	run cl-trace --info "$TRACE"
+	[[ $output != *remark* ]]
+}
