@@ -948,7 +948,7 @@ check(struct cl_model *m)
 }
 
 static void
-a_check_holds_every_bound(void)
+a_check_holds_every_bound_of_slabs(void)
 {
 	struct cl_model *m;
 
@@ -979,6 +979,13 @@ a_check_holds_every_bound(void)
 	m = by_hand();
 	m->layers[1].expert_bytes = 101;
 	assert(check(m) == CL_EFORMAT);
+}
+
+static void
+a_check_holds_every_bound_of_layers_and_sums(void)
+{
+	struct cl_model *m;
+
 	m = by_hand();
 	m->layers[1].k = 3;
 	assert(check(m) == CL_EFORMAT);
@@ -1098,7 +1105,10 @@ static const struct unit units[] = {
 	    the_layout_is_no_part_of_the_fingerprint },
 	{ "routing is part of the fingerprint",
 	    routing_is_part_of_the_fingerprint },
-	{ "a check holds every bound", a_check_holds_every_bound },
+	{ "a check holds every bound of slabs",
+	    a_check_holds_every_bound_of_slabs },
+	{ "a check holds every bound of layers and sums",
+	    a_check_holds_every_bound_of_layers_and_sums },
 	{ "a check looks at every place of an expert",
 	    a_check_looks_at_every_place },
 	{ "slab kinds have names", slab_kinds_have_names },
