@@ -36,7 +36,7 @@ void
 cl_replay_clock(struct cl_replay *r)
 {
 
-	cl_host_usage(&r->before);
+	cl_host_usage(&r->usage);
 	r->start_wait_ns = r->wait_ns;
 	r->stop_ns = 0;
 	r->start_ns = cl_clock_ns();
@@ -52,9 +52,9 @@ cl_replay_measure(struct cl_replay *r)
 	m[CL_M_INPUT_WAIT_NS] = r->wait_ns - r->start_wait_ns;
 	m[CL_M_WALL_NS] = (r->stop_ns != 0 ? r->stop_ns : at) - r->start_ns -
 	    m[CL_M_INPUT_WAIT_NS];
-	m[CL_M_DEVICE_BYTES] = now.device_bytes - r->before.device_bytes;
-	m[CL_M_MAJOR_FAULTS] = now.major_faults - r->before.major_faults;
-	m[CL_M_RSS_START] = r->before.rss;
+	m[CL_M_DEVICE_BYTES] = now.device_bytes - r->usage.device_bytes;
+	m[CL_M_MAJOR_FAULTS] = now.major_faults - r->usage.major_faults;
+	m[CL_M_RSS_START] = r->usage.rss;
 	m[CL_M_RSS_PEAK] = now.rss_peak;
 }
 

@@ -64,7 +64,7 @@ struct cl_replay {
 	uint64_t	 start_wait_ns;
 	uint64_t	 start_ns;
 	uint64_t	 stop_ns;	/* 0 while the clock runs */
-	struct cl_host_usage before;
+	struct cl_host_usage usage;	/* when the clock started */
 };
 
 /* Once all columns are there; nevent: members of the largest event. */
