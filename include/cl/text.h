@@ -37,6 +37,9 @@ int	cl_text_f64(const char *, double lo, double hi, double *,
  */
 int	cl_text_size(const char *, uint64_t *, struct cl_err *);
 
+/* A time with its unit, ns, us, ms or s.  A fraction is rounded down. */
+int	cl_text_ns(const char *, uint64_t *, struct cl_err *);
+
 /* A size, "N%" of all experts with up to two decimals, or "Ne" experts. */
 int	cl_text_budget(const char *, struct cl_budget *, struct cl_err *);
 

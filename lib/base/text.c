@@ -154,6 +154,36 @@ cl_text_size(const char *s, uint64_t *v, struct cl_err *err)
 }
 
 int
+cl_text_ns(const char *s, uint64_t *v, struct cl_err *err)
+{
+	static const struct {
+		const char	*name;
+		uint64_t	 ns;
+	} unit_of[] = {
+		{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 },
+		{ "s", 1000000000 }
+	};
+	const char *p;
+	uint64_t whole, part, r;
+	size_t i;
+
+	if ((p = decimal(s, &whole, &part)) == NULL)
+		return (refuse(err, s, "not a time (80us, 1.2ms)"));
+	for (i = 0; i < sizeof(unit_of) / sizeof(unit_of[0]); i++)
+		if (strcmp(p, unit_of[i].name) == 0)
+			break;
+	if (i == sizeof(unit_of) / sizeof(unit_of[0]))
+		return (refuse(err, s, "a time needs a unit: ns, us, ms or "
+		    "s"));
+	if (i == 0 && part != 0)
+		return (refuse(err, s, "a fraction of a nanosecond"));
+	if (!cl_mul(whole, unit_of[i].ns, &r) ||
+	    !cl_add(r, cl_muldiv(part, unit_of[i].ns, 1000000000), v))
+		return (refuse(err, s, "a time of 2^64 ns or more"));
+	return (CL_OK);
+}
+
+int
 cl_text_budget(const char *s, struct cl_budget *b, struct cl_err *err)
 {
 	uint64_t whole, part;

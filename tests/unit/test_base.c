@@ -119,6 +119,39 @@ sizes_mean_what_the_manual_says(void)
 	    size_refused("0x10") && size_refused("4iB"));
 }
 
+static bool
+ns_is(const char *s, uint64_t want)
+{
+	struct cl_err err = { 0 };
+	uint64_t v;
+
+	return (cl_text_ns(s, &v, &err) == CL_OK && v == want);
+}
+
+static bool
+ns_refused(const char *s)
+{
+	struct cl_err err = { 0 };
+	uint64_t v;
+
+	return (cl_text_ns(s, &v, &err) == CL_EINVAL && err.msg[0] == '"');
+}
+
+static void
+times_have_a_unit(void)
+{
+
+	assert(ns_is("0ns", 0) && ns_is("7ns", 7) && ns_is("80us", 80000));
+	assert(ns_is("1.2ms", 1200000) && ns_is("0.0000000019s", 1));
+	assert(ns_is("18446744073709551615ns", UINT64_MAX));
+	assert(ns_refused("18446744073709551616ns"));
+	assert(ns_is("18446744073s", UINT64_C(18446744073000000000)));
+	assert(ns_refused("18446744074s") && ns_refused("18446744073.8s"));
+	assert(ns_refused("") && ns_refused("80") && ns_refused("80 us"));
+	assert(ns_refused("-1us") && ns_refused("1.5ns") && ns_refused("1m"));
+	assert(ns_refused("us") && ns_refused("1.us") && ns_refused("1uss"));
+}
+
 static void
 budgets_have_three_units(void)
 {
@@ -311,6 +344,7 @@ static const struct unit units[] = {
 	{ "record checksums are CRC-32C", crc_is_crc32c },
 	{ "a product or sum that wraps is found", wraps_are_found },
 	{ "sizes mean what the manual says", sizes_mean_what_the_manual_says },
+	{ "a time is a number with its unit", times_have_a_unit },
 	{ "a budget is bytes, a percentage or experts",
 	    budgets_have_three_units },
 	{ "a number is the whole string and in range",
