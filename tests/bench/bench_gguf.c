@@ -3,10 +3,9 @@
  *
  *	bench_gguf MODEL [NSAMPLES]
  *
- * Prints rows "name median spread" over NSAMPLES (default 9): milliseconds to
- * read the head of the file, and to open the model in it, which reads the
- * routers as well; spread is the distance of the quartiles.  The page cache
- * is warm: the first sample of each is not counted.  Ends with 1 where the
+ * Prints rows over NSAMPLES (default 9): milliseconds to read the head of the
+ * file, and to open the model in it, which reads the routers as well.  The
+ * page cache is warm: the first sample of each is not counted.  Ends with 1 where the
  * head takes longer than LIMIT_MS.
  */
 
@@ -19,21 +18,11 @@
 #include "cl/gguf.h"
 #include "cl/model.h"
 #include "cl/text.h"
+#include "bench.h"
 
 #define NSAMPLES	9
-#define NSAMPLES_LEAST	5
 #define NSAMPLES_MAX	101
 #define LIMIT_MS	300
-
-static void die(const struct cl_err *) __attribute__((noreturn));
-
-static void
-die(const struct cl_err *err)
-{
-
-	fprintf(stderr, "bench_gguf: %s\n", err->msg);
-	exit(2);
-}
 
 static void
 open_head(const char *path)
@@ -42,7 +31,7 @@ open_head(const char *path)
 	struct cl_gguf *g = cl_gguf_open(path, &err);
 
 	if (g == NULL)
-		die(&err);
+		bench_die("bench_gguf", &err);
 	cl_gguf_close(g);
 }
 
@@ -53,16 +42,8 @@ open_model(const char *path)
 	struct cl_model *m = cl_model_open(path, &err);
 
 	if (m == NULL)
-		die(&err);
+		bench_die("bench_gguf", &err);
 	cl_model_free(m);
-}
-
-static int
-order(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return ((x > y) - (x < y));
 }
 
 /* The median of n samples in milliseconds, printed under a name. */
@@ -80,10 +61,7 @@ sample(const char *name, void (*what)(const char *), const char *path,
 		what(path);
 		ms[i] = (double)(cl_clock_ns() - start) / 1e6;
 	}
-	qsort(ms, n, sizeof(ms[0]), order);
-	printf("%s\t%.2f\t%.2f\n", name, ms[n / 2],
-	    ms[n - 1 - n / 4] - ms[n / 4]);
-	return (ms[n / 2]);
+	return (bench_row(name, ms, n));
 }
 
 int
@@ -97,9 +75,9 @@ main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_gguf MODEL [NSAMPLES]\n");
 		return (2);
 	}
-	if (argc == 3 && cl_text_u64(argv[2], NSAMPLES_LEAST, NSAMPLES_MAX,
+	if (argc == 3 && cl_text_u64(argv[2], CL_SAMPLE_LEAST, NSAMPLES_MAX,
 	    &n, &err) != CL_OK)
-		die(&err);
+		bench_die("bench_gguf", &err);
 	ms = sample("head_ms", open_head, argv[1], (unsigned)n);
 	(void)sample("model_ms", open_model, argv[1], (unsigned)n);
 	if (ms <= LIMIT_MS)

@@ -8,11 +8,9 @@
  * that whatever disturbs the machine meets both alike.  What was captured is
  * written as a trace (to /dev/null), which is timed for itself.  A sample is
  * such a run: the median time of a token of each sort, and the mean of writing
- * one, since blocks are packed now and then.  Prints rows "name ratio spread"
- * over NSAMPLES (default 9): tokens/s relative to those with capturing off,
- * microseconds for each captured tensor, and those of a token with capturing
- * off; each the median, with the distance of the quartiles.  Fewer than 5
- * samples say nothing and are refused.
+ * one, since blocks are packed now and then.  Prints rows over NSAMPLES
+ * (default 9): tokens/s relative to those with capturing off, microseconds for
+ * each captured tensor, and those of a token with capturing off.
  */
 
 #include <fcntl.h>
@@ -31,12 +29,12 @@
 #include "cl/text.h"
 #include "cl/trace.h"
 #include "cl/trace_write.h"
+#include "bench.h"
 
 #define NTOKENS		192
 #define NTOKENS_LEAST	16
 #define NTOKENS_MAX	4096
 #define NSAMPLES	9
-#define NSAMPLES_LEAST	5
 #define NSAMPLES_MAX	101
 #define SEED		1
 
@@ -47,39 +45,21 @@ struct sample {
 	double		 tensors;	/* captured for each */
 };
 
-static void die(const struct cl_err *) __attribute__((noreturn));
-
-static void
-die(const struct cl_err *err)
-{
-
-	fprintf(stderr, "bench_tap: %s\n", err->msg);
-	exit(2);
-}
-
 static void
 check(int status, const struct cl_err *err)
 {
 
 	if (status != CL_OK)
-		die(err);
+		bench_die("bench_tap", err);
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return ((*x > *y) - (*x < *y));
-}
-
-/* The value below which the q-th part of v lies; v is sorted on the way. */
 static double
-quantile(double *v, uint32_t n, double q)
+median(double *v, uint32_t n, struct cl_err *err)
 {
+	struct cl_sample s;
 
-	qsort(v, n, sizeof(*v), compare);
-	return (v[(uint32_t)(q * (n - 1) + 0.5)]);
+	check(cl_sample_sum(&s, v, n, err), err);
+	return (s.median);
 }
 
 /* The head of a trace of this model, with the rules that the tap has read. */
@@ -92,7 +72,7 @@ make_head(const struct cl_tap *tap, const char *path, struct cl_err *err)
 	uint32_t i;
 
 	if (model == NULL || (head = cl_trace_head_new(model, err)) == NULL)
-		die(err);
+		bench_die("bench_tap", err);
 	for (i = 0; i < cl_tap_nlayers(tap); i++) {
 		rule = &model->layers[cl_tap_layer(tap, i)->layer].rule;
 		cl_rule_free(rule);
@@ -156,7 +136,7 @@ run(struct cl_tap *tap, const char *model, uint32_t npairs,
 	(void)step(tap, &t, true, &rng, err);
 	head = make_head(tap, model, err);
 	if ((w = cl_trace_writer_new(dst, head, err)) == NULL)
-		die(err);
+		bench_die("bench_tap", err);
 	check(cl_trace_write_seq(w, "bench", &seq, err), err);
 	before = cl_tap_captured(tap);
 	for (i = 0; i < npairs; i++) {
@@ -174,18 +154,10 @@ run(struct cl_tap *tap, const char *model, uint32_t npairs,
 	cl_trace_writer_free(w);
 	cl_trace_head_free(head);
 	cl_tap_forget(tap, 0);
-	s.off = quantile(off, i, 0.5);
-	s.on = quantile(on, i, 0.5);
+	s.off = median(off, i, err);
+	s.on = median(on, i, err);
 	s.tensors = (double)(cl_tap_captured(tap) - before) / i;
 	return (s);
-}
-
-static void
-print(const char *name, double *v, uint32_t n)
-{
-
-	printf("%s\t%.4f\t%.4f\n", name, quantile(v, n, 0.5),
-	    quantile(v, n, 0.75) - quantile(v, n, 0.25));
 }
 
 static void
@@ -202,11 +174,11 @@ report(const struct sample *s, uint32_t n)
 		v[3][i] = (record - s[i].off) / s[i].tensors;
 		v[4][i] = s[i].off;
 	}
-	print("capture.tokens_per_second", v[0], n);
-	print("capture.us_per_tensor", v[1], n);
-	print("record.tokens_per_second", v[2], n);
-	print("record.us_per_tensor", v[3], n);
-	print("off.us_per_token", v[4], n);
+	(void)bench_row("capture.tokens_per_second", v[0], n);
+	(void)bench_row("capture.us_per_tensor", v[1], n);
+	(void)bench_row("record.tokens_per_second", v[2], n);
+	(void)bench_row("record.us_per_tensor", v[3], n);
+	(void)bench_row("off.us_per_token", v[4], n);
 }
 
 int
@@ -230,12 +202,12 @@ main(int argc, char **argv)
 		check(cl_text_u64(argv[3], NTOKENS_LEAST, NTOKENS_MAX,
 		    &ntokens, &err), &err);
 	if (argc > 4)
-		check(cl_text_u64(argv[4], NSAMPLES_LEAST, NSAMPLES_MAX, &n,
+		check(cl_text_u64(argv[4], CL_SAMPLE_LEAST, NSAMPLES_MAX, &n,
 		    &err), &err);
 	o.nctx = (uint32_t)ntokens + 1;
 	if ((tap = cl_tap_open(&o, argv[2], &err)) == NULL || (dst =
 	    cl_dst_fd(open("/dev/null", O_WRONLY), "/dev/null", &err)) == NULL)
-		die(&err);
+		bench_die("bench_tap", &err);
 	for (i = 0; i < n; i++)
 		samples[i] = run(tap, argv[2], (uint32_t)ntokens / 2, dst,
 		    &err);
