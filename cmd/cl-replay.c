@@ -264,8 +264,10 @@ open_device(struct run *r, const struct cl_model *m,
     const struct cl_budget_slots *slots, struct cl_err *err)
 {
 	struct cl_device_options d = {
-		.nthreads = r->o->nthreads,
-		.os_cache = r->o->os_cache,
+		.io = {
+			.nthreads = r->o->nthreads,
+			.os_cache = r->o->os_cache,
+		},
 		.nslots = slots->nslots,
 		.nbypass = cl_replay_nbypass(m),
 		.stride = slots->stride,

@@ -18,8 +18,7 @@ struct cl_device;
 struct cl_model;
 
 struct cl_device_options {
-	uint32_t	 nthreads;
-	enum cl_io_os_cache os_cache;
+	struct cl_io_options io;
 	uint32_t	 nslots;
 	uint32_t	 nbypass;	/* buffers for what the cache keeps not */
 	uint64_t	 stride;	/* bytes from one buffer to the next */
@@ -39,6 +38,9 @@ void	cl_device_read(struct cl_device *, struct cl_io_job *, uint32_t layer,
 /* Until it is read.  A failure names layer, expert, file and offset. */
 int	cl_device_wait(struct cl_device *, struct cl_io_job *, uint32_t layer,
 	    uint32_t expert, struct cl_err *);
+
+/* The reader behind it. */
+struct cl_io	*cl_device_io(struct cl_device *);
 
 /* Bytes of the arena, the larger part of what a replay takes. */
 uint64_t	cl_device_arena(const struct cl_device *);

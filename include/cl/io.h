@@ -4,11 +4,13 @@
 /*
  * io/: bytes of files into buffers, by whichever back end; knows no expert.
  *
- * A reader of extents with worker threads and two queues: demand always goes
- * before prefetch.  The caller owns files, jobs and buffers, and leaves a job
- * and its buffer alone from submit until it was waited for.  A job's failure
- * rides in the job and surfaces where it is waited for; workers never report.
- * With no worker a job is done inside submit.  One thread submits and waits.
+ * A reader of extents over two queues: demand always goes before prefetch,
+ * and at most nthreads reads are under way.  The caller owns files, jobs and
+ * buffers, and leaves a job and its buffer alone from submit until it was
+ * waited for.  A job's failure rides in the job and surfaces where it is
+ * waited for; workers never report.  A demand job that fails ends all that is
+ * queued; a prefetch that fails harms nobody, and may be submitted again.
+ * With no thread, pread does a job inside submit.  One thread calls.
  */
 
 #include <stdbool.h>
@@ -27,28 +29,56 @@ enum cl_io_queue {
 	CL_IO_PREFETCH
 };
 
+enum cl_io_backend {
+	CL_IO_AUTO,			/* the first of the others that works */
+	CL_IO_PREAD			/* threads that call pread(2) */
+};
+
 enum cl_io_os_cache {
 	CL_IO_KEEP,			/* leave the page cache alone */
 	CL_IO_DROP			/* drop what was read from it again */
+};
+
+struct cl_io_options {
+	enum cl_io_backend backend;
+	enum cl_io_os_cache os_cache;
+	uint32_t	 nthreads;	/* reads under way at once */
+	uint32_t	 retries;	/* of a read that fails with EIO */
 };
 
 /* nbytes from offset off of a file, to buf. */
 struct cl_io_part {
 	uint32_t	 file;
 	uint64_t	 off;
-	size_t		 nbytes;
+	size_t		 nbytes;	/* > 0 */
 	uint8_t		*buf;
+};
+
+enum cl_io_state {
+	CL_IO_IDLE,			/* the caller's */
+	CL_IO_QUEUED,			/* not begun */
+	CL_IO_RUNNING,			/* begun, in part or whole */
+	CL_IO_DONE			/* over, and not yet waited for */
 };
 
 struct cl_io_job {
 	/* the submitter's */
-	struct cl_io_part part[CL_IO_PARTS_MAX];
+	const struct cl_io_part *parts;	/* NULL: those in part[] */
 	uint32_t	 nparts;
+	struct cl_io_part part[CL_IO_PARTS_MAX];
 
 	/* the reader's, from submit until waited for */
-	enum { CL_IO_IDLE, CL_IO_QUEUED, CL_IO_RUNNING, CL_IO_DONE } state;
+	enum cl_io_state state;
+	enum cl_io_queue queue;		/* promotion changes it */
 	struct cl_io_job *next;
-	uint64_t	 read_ns;	/* that a worker spent on it */
+	uint32_t	 nissued;	/* parts that were begun */
+	uint32_t	 nrunning;	/* and are not over */
+	uint64_t	 queued_ns;	/* times by cl_io_now() */
+	uint64_t	 begun_ns;
+	uint64_t	 done_ns;
+	uint64_t	 read_ns;	/* summed over parts */
+	uint64_t	 arrived;	/* bytes that were asked for and came */
+	uint64_t	 nretries;
 	struct cl_err	 err;		/* code CL_OK: all bytes arrived */
 };
 
@@ -57,19 +87,51 @@ struct cl_io_file {
 	const char	*name;		/* for messages */
 };
 
+/* What is in force, as against what was asked for; texts are the reader's. */
+struct cl_io_facts {
+	enum cl_io_backend backend;
+	enum cl_io_os_cache os_cache;
+	const char	*backend_name;
+	const char	*why_backend;	/* why not the first; "": it is */
+};
+
 /* A reader of the given files, which are borrowed. */
 struct cl_io	*cl_io_new(const struct cl_io_file *, uint32_t nfiles,
-		    uint32_t nthreads, enum cl_io_os_cache, struct cl_err *);
+		    const struct cl_io_options *, struct cl_err *);
+
+void	cl_io_facts(struct cl_io *, struct cl_io_facts *);
 
 void	cl_io_submit(struct cl_io *, struct cl_io_job *, enum cl_io_queue);
 
 /*
- * Until the job is done; its error record says how.  Once a job has failed,
- * jobs that no worker has begun are failed in its place, unread.
+ * A prefetch is needed now.  What of it is queued goes to the end of the
+ * demand queue, and its failure is one of demand.  One that is wholly under
+ * way or over stays what it is: the read is adopted.
+ */
+void	cl_io_promote(struct cl_io *, struct cl_io_job *);
+
+/*
+ * A prefetch is not wanted any more: what is not begun never will be, and its
+ * error record says so.  It is waited for all the same, but not for long.
+ */
+void	cl_io_cancel(struct cl_io *, struct cl_io_job *);
+
+/* Is it over? */
+bool	cl_io_done(struct cl_io *, const struct cl_io_job *);
+
+/*
+ * Until the job is done; its error record says how.  Once a demand job has
+ * failed, jobs that are not begun are failed in its place, unread.
  */
 void	cl_io_wait(struct cl_io *, struct cl_io_job *);
 
-/* Cancels what no worker has begun, waits for the rest; NULL is legal. */
+/* Nanoseconds of the reader's clock, by which jobs are timed. */
+uint64_t	cl_io_now(struct cl_io *);
+
+/* Let so much of its time pass, computing as it were. */
+void	cl_io_spend(struct cl_io *, uint64_t ns);
+
+/* Cancels what is not begun, waits for the rest; NULL is legal. */
 void	cl_io_free(struct cl_io *);
 
 #endif /* CL_IO_H */

@@ -120,8 +120,8 @@ cl_device_new(const struct cl_model *model, const struct cl_device_options *o,
 	d->nslots = o->nslots;
 	if (check_stride(d, err) != CL_OK || open_shards(d, err) != CL_OK ||
 	    make_arena(d, (uint64_t)o->nslots + o->nbypass, err) != CL_OK ||
-	    (d->io = cl_io_new(d->file, model->nshards, o->nthreads,
-	    o->os_cache, err)) == NULL) {
+	    (d->io = cl_io_new(d->file, model->nshards, &o->io, err)) ==
+	    NULL) {
 		cl_device_free(d);
 		return (NULL);
 	}
@@ -151,6 +151,7 @@ cl_device_read(struct cl_device *d, struct cl_io_job *job, uint32_t layer,
 	struct cl_place at;
 	uint32_t i;
 
+	job->parts = NULL;
 	job->nparts = l->nslabs;
 	for (i = 0; i < l->nslabs; i++) {
 		slab = &l->slabs[i];
@@ -174,6 +175,13 @@ cl_device_wait(struct cl_device *d, struct cl_io_job *job, uint32_t layer,
 		return (CL_OK);
 	return (cl_fail(err, job->err.code, "layer %u expert %u: %s", layer,
 	    expert, job->err.msg));
+}
+
+struct cl_io *
+cl_device_io(struct cl_device *d)
+{
+
+	return (d->io);
 }
 
 uint64_t

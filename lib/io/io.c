@@ -1,7 +1,11 @@
 /*
- * Worker threads over two queues.  One mutex guards everything that changes;
- * a worker holds it to take a job and to give it back, never while it reads.
- * Success and failure end in the same way: stop, wake all, join.
+ * Jobs, queues and the rules of failure; who reads is a back end.  One mutex
+ * guards everything that changes; nobody holds it while bytes move.
+ *
+ * What is scheduled is not a job but a part of one, so that two experts of
+ * three slabs keep six threads busy.  A job leaves its queue with its last
+ * part, or when it has failed; it is done when it is in no queue and no part
+ * of it is under way.
  *
  * A read is whole or an error: interrupted calls and short counts go on, and
  * an end of file inside an extent is an error that says where.
@@ -9,90 +13,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "cl/clock.h"
-#include "cl/io.h"
 #include "cl/num.h"
+#include "io_int.h"
 
-struct queue {
-	struct cl_io_job *first;
-	struct cl_io_job *last;
+#define AGAIN_MAX	1000		/* interrupted for ever is an error */
+
+static const struct cl_io_back *const backs[] = {
+	&cl_io_back_pread,
 };
-
-struct cl_io {
-	/* fixed at open */
-	const struct cl_io_file *file;
-	enum cl_io_os_cache os_cache;
-	uint64_t	 page;
-	uint32_t	 nthreads;	/* that were started */
-	pthread_t	 thread[CL_IO_THREADS_MAX];
-
-	/* under mu */
-	pthread_mutex_t	 mu;
-	pthread_cond_t	 work;		/* a job was queued, or stop */
-	pthread_cond_t	 done;		/* a job is done */
-	struct queue	 queue[2];	/* by enum cl_io_queue */
-	bool		 stop;
-	bool		 failed;	/* a job has; its error is `first` */
-	struct cl_err	 first;
-};
-
-/* All of one extent, or an error. */
-static int
-read_part(const struct cl_io_file *f, const struct cl_io_part *p,
-    struct cl_err *err)
-{
-	size_t got = 0;
-	ssize_t n;
-
-	while (got < p->nbytes) {
-		n = pread(f->fd, p->buf + got, p->nbytes - got,
-		    (off_t)(p->off + got));
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n == -1)
-			return (cl_fail_errno(err, "%s: offset %llu: cannot "
-			    "read %zu bytes, got %zu", f->name,
-			    (unsigned long long)p->off, p->nbytes, got));
-		if (n == 0)
-			return (cl_fail(err, CL_EIO, "%s: offset %llu: wanted "
-			    "%zu bytes, got %zu: the file is shorter than it "
-			    "was", f->name, (unsigned long long)p->off,
-			    p->nbytes, got));
-		got += (size_t)n;
-	}
-	return (CL_OK);
-}
-
-/* Ask the system to forget what was read, in whole pages, rounded out. */
-static void
-drop_part(const struct cl_io *io, const struct cl_io_part *p)
-{
-	uint64_t from = p->off & ~(io->page - 1);
-	uint64_t to = cl_roundup(p->off + p->nbytes, io->page);
-
-	(void)posix_fadvise(io->file[p->file].fd, (off_t)from,
-	    (off_t)(to - from), POSIX_FADV_DONTNEED);
-}
-
-static void
-run(const struct cl_io *io, struct cl_io_job *job)
-{
-	uint64_t t0 = cl_clock_ns();
-	uint32_t i;
-
-	for (i = 0; i < job->nparts; i++) {
-		if (read_part(&io->file[job->part[i].file], &job->part[i],
-		    &job->err) != CL_OK)
-			break;
-		if (io->os_cache == CL_IO_DROP)
-			drop_part(io, &job->part[i]);
-	}
-	job->read_ns = cl_clock_ns() - t0;
-}
 
 static void
 push(struct queue *q, struct cl_io_job *job)
@@ -106,87 +38,194 @@ push(struct queue *q, struct cl_io_job *job)
 	q->last = job;
 }
 
-static struct cl_io_job *
-pop(struct queue *q)
+/* Take a job out; queues are short.  False: it is in another, or in none. */
+static bool
+pull(struct queue *q, struct cl_io_job *job)
 {
-	struct cl_io_job *job = q->first;
+	struct cl_io_job *at, *before = NULL;
 
-	if (job != NULL && (q->first = job->next) == NULL)
-		q->last = NULL;
-	return (job);
+	for (at = q->first; at != NULL && at != job; at = at->next)
+		before = at;
+	if (at == NULL)
+		return (false);
+	if (before != NULL)
+		before->next = job->next;
+	else
+		q->first = job->next;
+	if (q->last == job)
+		q->last = before;
+	return (true);
 }
 
-/* Under mu: the next job, demand before prefetch; NULL where both are empty. */
-static struct cl_io_job *
-take(struct cl_io *io)
-{
-	struct cl_io_job *job = pop(&io->queue[CL_IO_DEMAND]);
-
-	return (job != NULL ? job : pop(&io->queue[CL_IO_PREFETCH]));
-}
-
-/*
- * Under mu: a job is over.  The first failure is everybody's: it fails what
- * still waits in the queues.
- */
+/* In no queue any more: done, unless parts are under way. */
 static void
-finish(struct cl_io *io, struct cl_io_job *job)
+settle(struct cl_io *io, struct cl_io_job *job)
 {
 
+	if (job->nrunning > 0)
+		return;
+	job->done_ns = cl_io_now(io);
 	job->state = CL_IO_DONE;
-	if (job->err.code != CL_OK && !io->failed) {
-		io->failed = true;
-		io->first = job->err;
-		while ((job = take(io)) != NULL) {
-			job->err = io->first;
-			job->state = CL_IO_DONE;
-		}
-	}
-	(void)pthread_cond_broadcast(&io->done);
+	if (io->awaited == job)
+		(void)pthread_cond_signal(&io->done);
 }
 
-static void *
-worker(void *arg)
+/* Nothing more of a queued job is read; why is its error, if it has none. */
+static void
+drop(struct cl_io *io, struct cl_io_job *job, int code, const char *why)
 {
-	struct cl_io *io = arg;
+
+	if (!pull(&io->queue[job->queue], job))
+		return;
+	(void)cl_fail(&job->err, code, "%s", why);
+	settle(io, job);
+}
+
+/* The first failure of a demand is everybody's who waits in a queue. */
+static void
+fail(struct cl_io *io, const struct cl_err *err)
+{
+	int q;
+
+	if (io->failed)
+		return;
+	io->failed = true;
+	io->first = *err;
+	for (q = 0; q < 2; q++)
+		while (io->queue[q].first != NULL)
+			drop(io, io->queue[q].first, err->code, err->msg);
+}
+
+bool
+cl_io_queued(const struct cl_io *io)
+{
+
+	return (io->queue[CL_IO_DEMAND].first != NULL ||
+	    io->queue[CL_IO_PREFETCH].first != NULL);
+}
+
+bool
+cl_io_take(struct cl_io *io, struct cl_io_read *r)
+{
+	struct queue *q = &io->queue[CL_IO_DEMAND];
 	struct cl_io_job *job;
 
-	(void)pthread_mutex_lock(&io->mu);
-	while (!io->stop) {
-		if ((job = take(io)) == NULL) {
-			(void)pthread_cond_wait(&io->work, &io->mu);
-			continue;
-		}
-		job->state = CL_IO_RUNNING;
-		(void)pthread_mutex_unlock(&io->mu);
-		run(io, job);
-		(void)pthread_mutex_lock(&io->mu);
-		finish(io, job);
-	}
-	(void)pthread_mutex_unlock(&io->mu);
-	return (NULL);
+	if (q->first == NULL)
+		q = &io->queue[CL_IO_PREFETCH];
+	if ((job = q->first) == NULL)
+		return (false);
+	r->job = job;
+	r->part = &(job->parts != NULL ? job->parts : job->part)
+	    [job->nissued++];
+	r->got = 0;
+	r->nretries = r->nagain = 0;
+	r->err.code = CL_OK;
+	r->begun_ns = cl_io_now(io);
+	if (job->nrunning++ == 0 && job->state == CL_IO_QUEUED)
+		job->begun_ns = r->begun_ns;
+	job->state = CL_IO_RUNNING;
+	if (job->nissued == job->nparts)
+		(void)pull(q, job);
+	return (true);
 }
 
-static int
-start_threads(struct cl_io *io, uint32_t n, struct cl_err *err)
+/* A call failed for good. */
+static bool
+step_failed(struct cl_io *io, struct cl_io_read *r, int error)
 {
-	int error;
 
-	for (; io->nthreads < n; io->nthreads++) {
-		error = pthread_create(&io->thread[io->nthreads], NULL, worker,
-		    io);
-		if (error != 0) {
-			errno = error;
-			return (cl_fail_errno(err, "cannot start reader "
-			    "thread %u of %u", io->nthreads + 1, n));
+	errno = error;
+	(void)cl_fail_errno(&r->err, "%s: offset %llu: cannot read %zu bytes, "
+	    "got %zu", io->file[r->part->file].name,
+	    (unsigned long long)r->part->off, r->part->nbytes, r->got);
+	return (true);
+}
+
+/* Ask the system to forget what was read, in whole pages, rounded out. */
+static void
+forget(const struct cl_io *io, const struct cl_io_part *p)
+{
+	uint64_t from = p->off & ~(io->page - 1);
+	uint64_t to = cl_roundup(p->off + p->nbytes, io->page);
+
+	(void)posix_fadvise(io->file[p->file].fd, (off_t)from,
+	    (off_t)(to - from), POSIX_FADV_DONTNEED);
+}
+
+bool
+cl_io_step(struct cl_io *io, struct cl_io_read *r, ssize_t n)
+{
+	const struct cl_io_part *p = r->part;
+
+	if ((n == -EINTR || n == -EAGAIN) && r->nagain < AGAIN_MAX) {
+		r->nagain++;
+		return (false);
+	}
+	if (n == -EIO && r->nretries < io->o.retries) {
+		r->nretries++;
+		return (false);
+	}
+	if (n < 0)
+		return (step_failed(io, r, (int)-n));
+	if (n == 0) {
+		(void)cl_fail(&r->err, CL_EIO, "%s: offset %llu: wanted %zu "
+		    "bytes, got %zu: the file is shorter than it was",
+		    io->file[p->file].name, (unsigned long long)p->off,
+		    p->nbytes, r->got);
+		return (true);
+	}
+	r->nagain = 0;
+	r->got += (size_t)n;
+	if (r->got < p->nbytes)
+		return (false);
+	if (io->o.os_cache == CL_IO_DROP)
+		forget(io, p);
+	return (true);
+}
+
+void
+cl_io_finish(struct cl_io *io, struct cl_io_read *r)
+{
+	struct cl_io_job *job = r->job;
+
+	job->nrunning--;
+	job->nretries += r->nretries;
+	job->read_ns += cl_io_now(io) - r->begun_ns;
+	if (r->err.code == CL_OK)
+		job->arrived += r->part->nbytes;
+	else {
+		(void)pull(&io->queue[job->queue], job);
+		job->nissued = job->nparts;
+		(void)cl_fail(&job->err, r->err.code, "%s", r->err.msg);
+	}
+	if (job->nissued == job->nparts || job->err.code != CL_OK)
+		settle(io, job);
+	if (job->err.code != CL_OK && job->queue == CL_IO_DEMAND)
+		fail(io, &job->err);
+}
+
+/* The back end that was asked for, or the first that can be had. */
+static int
+open_back(struct cl_io *io, struct cl_err *err)
+{
+	struct cl_err *why = &io->why_backend;
+	size_t i, n = sizeof(backs) / sizeof(backs[0]);
+
+	for (i = 0; i < n; i++) {
+		if (io->o.backend != CL_IO_AUTO &&
+		    io->o.backend != backs[i]->id)
+			continue;
+		if (backs[i]->open(io, why) == CL_OK) {
+			io->back = backs[i];
+			return (CL_OK);
 		}
 	}
-	return (CL_OK);
+	return (cl_fail(err, why->code, "%s", why->msg));
 }
 
 struct cl_io *
-cl_io_new(const struct cl_io_file *files, uint32_t nfiles, uint32_t nthreads,
-    enum cl_io_os_cache os_cache, struct cl_err *err)
+cl_io_new(const struct cl_io_file *files, uint32_t nfiles,
+    const struct cl_io_options *o, struct cl_err *err)
 {
 	struct cl_io *io;
 	uint32_t i;
@@ -196,15 +235,15 @@ cl_io_new(const struct cl_io_file *files, uint32_t nfiles, uint32_t nthreads,
 		cl_fail_nomem(err, "the reader");
 		return (NULL);
 	}
+	io->o = *o;
 	io->file = files;
-	io->os_cache = os_cache;
+	io->nfiles = nfiles;
 	io->page = page > 0 ? (uint64_t)page : 4096;
 	(void)pthread_mutex_init(&io->mu, NULL);
-	(void)pthread_cond_init(&io->work, NULL);
 	(void)pthread_cond_init(&io->done, NULL);
-	for (i = 0; i < nfiles && os_cache == CL_IO_DROP; i++)
+	for (i = 0; i < nfiles && o->os_cache == CL_IO_DROP; i++)
 		(void)posix_fadvise(files[i].fd, 0, 0, POSIX_FADV_RANDOM);
-	if (start_threads(io, nthreads, err) != CL_OK) {
+	if (open_back(io, err) != CL_OK) {
 		cl_io_free(io);
 		return (NULL);
 	}
@@ -212,24 +251,69 @@ cl_io_new(const struct cl_io_file *files, uint32_t nfiles, uint32_t nthreads,
 }
 
 void
+cl_io_facts(struct cl_io *io, struct cl_io_facts *f)
+{
+
+	f->backend = io->back->id;
+	f->backend_name = io->back->name;
+	f->os_cache = io->o.os_cache;
+	f->why_backend = io->why_backend.msg;
+}
+
+void
 cl_io_submit(struct cl_io *io, struct cl_io_job *job, enum cl_io_queue queue)
 {
 
+	job->queue = queue;
+	job->nissued = job->nrunning = 0;
+	job->arrived = job->nretries = 0;
 	job->read_ns = 0;
 	job->err.code = CL_OK;
+	job->state = CL_IO_QUEUED;
 	(void)pthread_mutex_lock(&io->mu);
-	if (io->failed) {
-		job->err = io->first;
-		job->state = CL_IO_DONE;
-	} else if (io->nthreads == 0) {
-		run(io, job);
-		finish(io, job);
-	} else {
-		job->state = CL_IO_QUEUED;
+	job->queued_ns = job->begun_ns = cl_io_now(io);
+	if (job->nparts > 0)
 		push(&io->queue[queue], job);
-		(void)pthread_cond_signal(&io->work);
+	else
+		settle(io, job);
+	if (io->failed)
+		drop(io, job, io->first.code, io->first.msg);
+	else
+		io->back->kick(io);
+	(void)pthread_mutex_unlock(&io->mu);
+}
+
+void
+cl_io_promote(struct cl_io *io, struct cl_io_job *job)
+{
+
+	(void)pthread_mutex_lock(&io->mu);
+	if (pull(&io->queue[CL_IO_PREFETCH], job)) {
+		job->queue = CL_IO_DEMAND;
+		push(&io->queue[CL_IO_DEMAND], job);
 	}
 	(void)pthread_mutex_unlock(&io->mu);
+}
+
+void
+cl_io_cancel(struct cl_io *io, struct cl_io_job *job)
+{
+
+	(void)pthread_mutex_lock(&io->mu);
+	if (job->queue == CL_IO_PREFETCH)
+		drop(io, job, CL_EINVAL, "cancelled");
+	(void)pthread_mutex_unlock(&io->mu);
+}
+
+bool
+cl_io_done(struct cl_io *io, const struct cl_io_job *job)
+{
+	bool done;
+
+	(void)pthread_mutex_lock(&io->mu);
+	done = job->state == CL_IO_DONE || job->state == CL_IO_IDLE;
+	(void)pthread_mutex_unlock(&io->mu);
+	return (done);
 }
 
 void
@@ -237,27 +321,56 @@ cl_io_wait(struct cl_io *io, struct cl_io_job *job)
 {
 
 	(void)pthread_mutex_lock(&io->mu);
-	while (job->state != CL_IO_DONE)
-		(void)pthread_cond_wait(&io->done, &io->mu);
+	if (job->state == CL_IO_IDLE)
+		;				/* it was waited for */
+	else if (io->back->wait != NULL)
+		io->back->wait(io, job);
+	else {
+		io->awaited = job;
+		while (job->state != CL_IO_DONE)
+			(void)pthread_cond_wait(&io->done, &io->mu);
+		io->awaited = NULL;
+	}
 	job->state = CL_IO_IDLE;
 	(void)pthread_mutex_unlock(&io->mu);
+}
+
+uint64_t
+cl_io_now(struct cl_io *io)
+{
+
+	if (io->back != NULL && io->back->now != NULL)
+		return (io->back->now(io));
+	return (cl_clock_ns());
+}
+
+void
+cl_io_spend(struct cl_io *io, uint64_t ns)
+{
+	uint64_t t0 = cl_clock_ns();
+
+	if (io->back->spend != NULL)
+		io->back->spend(io, ns);
+	else
+		while (cl_clock_ns() - t0 < ns)
+			;
 }
 
 void
 cl_io_free(struct cl_io *io)
 {
-	uint32_t i;
+	static const struct cl_err over = { CL_EINVAL, "the reader is closed" };
 
 	if (io == NULL)
 		return;
-	(void)pthread_mutex_lock(&io->mu);
-	io->stop = true;
-	(void)pthread_cond_broadcast(&io->work);
-	(void)pthread_mutex_unlock(&io->mu);
-	for (i = 0; i < io->nthreads; i++)
-		(void)pthread_join(io->thread[i], NULL);
+	if (io->back != NULL) {
+		(void)pthread_mutex_lock(&io->mu);
+		io->stop = true;
+		fail(io, &over);
+		(void)pthread_mutex_unlock(&io->mu);
+		io->back->close(io);
+	}
 	(void)pthread_cond_destroy(&io->done);
-	(void)pthread_cond_destroy(&io->work);
 	(void)pthread_mutex_destroy(&io->mu);
 	free(io);
 }

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cl/io.h"
 #include "cl/rng.h"
+#include "io_open.h"
 #include "unit.h"
 
 #define FILE_BYTES	(1u << 20)
@@ -76,13 +76,12 @@ read_all(uint32_t nthreads, enum cl_io_os_cache os_cache)
 	struct cl_io_file file = { pattern_file(), "pattern" };
 	struct cl_io_job *job = calloc(NJOBS, sizeof(*job));
 	uint8_t *buf = malloc(NJOBS * 40000);
-	struct cl_err err = { 0 };
 	struct cl_io *io;
 	uint64_t rng = nthreads + 1;
 	int round, i;
 
-	io = cl_io_new(&file, 1, nthreads, os_cache, &err);
-	assert(io != NULL && job != NULL && buf != NULL);
+	io = io_open(&file, 1, nthreads, os_cache);
+	assert(job != NULL && buf != NULL);
 	for (round = 0; round < 5; round++) {
 		for (i = 0; i < NJOBS; i++) {
 			make_job(&job[i], &rng, buf + 40000 * i);
@@ -123,7 +122,7 @@ a_file_that_ends_early_is_told_with_its_numbers(void)
 	int i;
 
 	for (nthreads = 0; nthreads < 3; nthreads++) {
-		io = cl_io_new(&file, 1, nthreads, CL_IO_KEEP, NULL);
+		io = io_open(&file, 1, nthreads, CL_IO_KEEP);
 		memset(job, 0, sizeof(job));
 		for (i = 0; i < 3; i++) {
 			job[i].nparts = 1;
@@ -150,7 +149,7 @@ after_a_failure_nothing_more_is_read(void)
 	    { -1, "gone" } };
 	struct cl_io_job bad, good;
 	uint8_t buf[16] = { 0 };
-	struct cl_io *io = cl_io_new(files, 2, 1, CL_IO_KEEP, NULL);
+	struct cl_io *io = io_open(files, 2, 1, CL_IO_KEEP);
 
 	memset(&bad, 0, sizeof(bad));
 	bad.nparts = 1;

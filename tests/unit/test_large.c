@@ -144,7 +144,8 @@ places_above_8_gib(void)
 	write_large(path, at);
 	m = cl_model_open(path, NULL);
 	assert(m != NULL);
-	for (o.nthreads = 0; o.nthreads <= 2; o.nthreads += 2) {
+	for (o.io.nthreads = 0; o.io.nthreads <= 2;
+	    o.io.nthreads += 2) {
 		assert((d = cl_device_new(m, &o, NULL)) != NULL);
 		for (b = 0; b < NPLACES; b++)
 			for (e = at[b] - 1; e <= at[b] + 1; e++)

@@ -610,8 +610,8 @@ static void
 one_way_of_reading(const struct cl_model *m, struct cl_replay_options o,
     struct block *x, uint32_t nthreads, const struct result *counted)
 {
-	struct cl_device_options d = { .nthreads = nthreads,
-	    .os_cache = nthreads % 2 ? CL_IO_DROP : CL_IO_KEEP,
+	struct cl_device_options d = { .io = { .nthreads = nthreads,
+	    .os_cache = nthreads % 2 ? CL_IO_DROP : CL_IO_KEEP },
 	    .nslots = o.nslots, .nbypass = cl_replay_nbypass(m),
 	    .stride = 12288 };
 	struct served s = { 0 };
@@ -675,7 +675,7 @@ a_model_cut_short_is_found_before_and_while_reading(void)
 {
 	char path[] = "/tmp/cl-test-replay.XXXXXX";
 	struct cl_model *m = make_model(path);
-	struct cl_device_options d = { .nthreads = 2, .nslots = 4,
+	struct cl_device_options d = { .io.nthreads = 2, .nslots = 4,
 	    .nbypass = 2, .stride = 12288 };
 	struct cl_io_job job;
 	struct cl_device *device = cl_device_new(m, &d, NULL);

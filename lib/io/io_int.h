@@ -1,0 +1,89 @@
+#ifndef IO_INT_H
+#define IO_INT_H
+
+/*
+ * Between the reader, which keeps jobs and queues (io.c), and what reads for
+ * it, a back end.  A back end takes reads, at most nthreads at a time, brings
+ * each to its end, and gives it back.
+ */
+
+#include <pthread.h>
+
+#include "cl/io.h"
+
+struct cl_io_back {
+	enum cl_io_backend id;
+	const char	*name;
+	/* All it needs, or an error that says why it cannot be had. */
+	int		(*open)(struct cl_io *, struct cl_err *);
+	/*
+	 * Under mu: there is more in the queues.  It may let go of mu, and
+	 * has it when it returns.
+	 */
+	void		(*kick)(struct cl_io *);
+	/* Under mu: until the job is done; NULL: wait for io->done. */
+	void		(*wait)(struct cl_io *, struct cl_io_job *);
+	/* Its clock; NULL: the machine's. */
+	uint64_t	(*now)(struct cl_io *);
+	void		(*spend)(struct cl_io *, uint64_t ns);
+	/* The queues are empty: end what is under way, and all else. */
+	void		(*close)(struct cl_io *);
+};
+
+/* One part of a job on its way. */
+struct cl_io_read {
+	struct cl_io_job *job;
+	const struct cl_io_part *part;
+	size_t		 got;
+	uint64_t	 begun_ns;
+	uint32_t	 nretries;
+	uint32_t	 nagain;	/* in a row, without progress */
+	struct cl_err	 err;
+};
+
+struct queue {
+	struct cl_io_job *first;
+	struct cl_io_job *last;
+};
+
+struct cl_io {
+	/* fixed at open */
+	struct cl_io_options o;
+	const struct cl_io_file *file;
+	uint32_t	 nfiles;
+	const struct cl_io_back *back;
+	void		*state;		/* the back end's */
+	uint64_t	 page;
+	struct cl_err	 why_backend;	/* why an earlier one is not used */
+
+	/* under mu */
+	pthread_mutex_t	 mu;
+	pthread_cond_t	 done;		/* the awaited job is */
+	const struct cl_io_job *awaited;
+	struct queue	 queue[2];	/* by enum cl_io_queue */
+	bool		 stop;
+	bool		 failed;	/* a demand has; its error is `first` */
+	struct cl_err	 first;
+};
+
+extern const struct cl_io_back cl_io_back_pread;
+
+/* Under mu: is there a read to begin? */
+bool	cl_io_queued(const struct cl_io *);
+
+/*
+ * Under mu: begin the next read, demand before prefetch; false: nothing is
+ * queued.
+ */
+bool	cl_io_take(struct cl_io *, struct cl_io_read *);
+
+/*
+ * Without mu: a system call for the rest of a read returned n, or -errno.
+ * True: it is over, whole or with an error; false: read on at got.
+ */
+bool	cl_io_step(struct cl_io *, struct cl_io_read *, ssize_t n);
+
+/* Under mu: a read is over. */
+void	cl_io_finish(struct cl_io *, struct cl_io_read *);
+
+#endif /* IO_INT_H */
