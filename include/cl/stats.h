@@ -2,8 +2,8 @@
 #define CL_STATS_H
 
 /*
- * A stat stream in memory: conditions, columns and rows, shared by whoever
- * reads or writes one; the bytes are cl-stats(5).
+ * A stat stream in memory: conditions, columns, rows and tables, shared by
+ * whoever reads or writes one; the bytes are cl-stats(5).
  */
 
 #include <stdbool.h>
@@ -14,6 +14,7 @@ struct cl_err;
 
 #define CL_STATS_CONDS_MAX	1024
 #define CL_STATS_COLUMNS_MAX	256
+#define CL_STATS_TABLES_MAX	256		/* in a run */
 
 enum cl_stats_type {			/* numbered as in cl-stats(5) */
 	CL_STATS_NONE = 0,
@@ -52,22 +53,42 @@ struct cl_stats_conds {
 };
 
 struct cl_stats_column {
-	enum cl_stats_type	 type;	/* U64, F64 or HASH */
-	char			*name;
+	enum cl_stats_type	 type;	/* U64, F64, HASH; STR in a table */
+	const char		*name;
 };
 
 struct cl_stats_columns {
 	enum cl_stats_kind	 kind;
 	size_t			 n;
 	size_t			 cap;
-	struct cl_stats_column	*column;
+	struct cl_stats_column	*column; /* the list owns their names */
 };
 
 /* One cell of a row; which member holds follows from its column's type. */
 struct cl_stats_value {
 	bool			 there;
-	uint64_t		 u;
-	double			 f;
+	uint64_t		 u;	/* U64, HASH */
+	double			 f;	/* F64 */
+	const char		*s;	/* STR: borrowed */
+};
+
+/*
+ * Anything tabular that is no counter.  The first nkeys columns say what a row
+ * is of, so that rows of two runs find each other.  Name and columns are the
+ * caller's, mostly constants; cells are added row by row, left to right, and
+ * text in them is borrowed until the table is written.  Running out of memory
+ * shows when it is.  Filled with zero bytes but for the head, it is empty.
+ */
+struct cl_stats_table {
+	const char		*name;
+	enum cl_stats_kind	 kind;
+	size_t			 nkeys;
+	size_t			 ncolumns;
+	const struct cl_stats_column *column;
+	size_t			 ncells;
+	size_t			 cap;
+	struct cl_stats_value	*cell;
+	bool			 bad;	/* one of them found no memory */
 };
 
 struct cl_stats_row {
@@ -114,6 +135,15 @@ int	cl_stats_add_column(struct cl_stats_columns *, enum cl_stats_type,
 
 /* The index of the column of that name, or n where there is none. */
 size_t	cl_stats_column(const struct cl_stats_columns *, const char *name);
+
+/* The next cell of a table; none: nothing is known. */
+void	cl_stats_table_u64(struct cl_stats_table *, uint64_t);
+void	cl_stats_table_f64(struct cl_stats_table *, double);
+void	cl_stats_table_str(struct cl_stats_table *, const char *);
+void	cl_stats_table_none(struct cl_stats_table *);
+
+/* All rows go, the head stays. */
+void	cl_stats_table_clear(struct cl_stats_table *);
 
 void	cl_stats_conds_free(struct cl_stats_conds *);
 void	cl_stats_columns_free(struct cl_stats_columns *);

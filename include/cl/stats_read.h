@@ -2,7 +2,8 @@
 #define CL_STATS_READ_H
 
 /*
- * Reads a stat stream record by record.  One thread.  What a record points to
+ * Reads a stat stream record by record, and tables row by row, in memory that
+ * follows the largest record.  One thread.  What a record points to
  * borrows from the reader and dies at the next call.
  */
 
@@ -17,12 +18,16 @@ struct cl_stats_rec {
 		CL_STATS_REC_COLUMNS,	/* columns */
 		CL_STATS_REC_MACHINE,	/* conds */
 		CL_STATS_REC_ROW,	/* row, and its columns */
-		CL_STATS_REC_TRAILER	/* a run ends, whole: end */
+		CL_STATS_REC_TRAILER,	/* a run ends, whole: end */
+		CL_STATS_REC_TABLE,	/* a table begins: table */
+		CL_STATS_REC_CELLS	/* a row of it: table, cells */
 	}		 kind;
 	const struct cl_stats_conds *conds;
 	const struct cl_stats_columns *columns;
 	const struct cl_stats_row *row;
 	const struct cl_stats_end *end;
+	const struct cl_stats_table *table;	/* without its cells */
+	const struct cl_stats_value *cells;	/* table->ncolumns of them */
 };
 
 /* A reader of src, which it owns from now on, also where this fails. */

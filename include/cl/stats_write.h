@@ -3,14 +3,19 @@
 
 /*
  * Writes one run of a stat stream to a sink, which it borrows: run, columns,
- * rows, trailer, in this order.  One thread.  The first failure sticks and
- * comes back from every later call.
+ * rows and tables, trailer, in this order.  One thread.  The first failure
+ * sticks and comes back from every later call.
  */
 
 #include "cl/stats.h"
 
 struct cl_dst;
 struct cl_stats_writer;
+
+struct cl_stats_count {
+	const char	*name;
+	uint64_t	 n;
+};
 
 /* Writes the preamble and the RUN record at once. */
 struct cl_stats_writer	*cl_stats_writer_new(struct cl_dst *,
@@ -25,6 +30,32 @@ int	cl_stats_write_machine(struct cl_stats_writer *,
 /* A window row is flushed at once, so that a reader can draw progress. */
 int	cl_stats_write_row(struct cl_stats_writer *,
 	    const struct cl_stats_row *, struct cl_err *);
+
+/*
+ * A whole table, which stays the caller's.  A name stands once in a run; the
+ * tables stand behind the columns, in any order among the rows.
+ */
+int	cl_stats_write_table(struct cl_stats_writer *,
+	    const struct cl_stats_table *, struct cl_err *);
+
+/*
+ * The same as it is made, in bounded memory: its head, of which the cells are
+ * not looked at, then rows of ncolumns values, then its end.  Nothing else is
+ * written in between.
+ */
+int	cl_stats_write_table_head(struct cl_stats_writer *,
+	    const struct cl_stats_table *, struct cl_err *);
+int	cl_stats_write_table_row(struct cl_stats_writer *,
+	    const struct cl_stats_value *, struct cl_err *);
+int	cl_stats_write_table_end(struct cl_stats_writer *, struct cl_err *);
+
+/*
+ * Columns, and the one row of a run that kept no cache: counters of numbers,
+ * by the names of cl/counters.h.
+ */
+int	cl_stats_write_counts(struct cl_stats_writer *,
+	    const struct cl_stats_count *, size_t n, uint64_t tokens,
+	    struct cl_err *);
 
 /* The trailer; the sink is flushed, not finished.  end->records is ours. */
 int	cl_stats_writer_finish(struct cl_stats_writer *,

@@ -130,6 +130,9 @@ cl_run_next(struct cl_stats_reader *r, struct cl_run *run, struct cl_err *err)
 		case CL_STATS_REC_ROW:
 			status = add_row(run, rec->row, err);
 			break;
+		case CL_STATS_REC_TABLE:
+		case CL_STATS_REC_CELLS:
+			break;
 		case CL_STATS_REC_TRAILER:
 			run->end = *rec->end;
 			run->whole = true;

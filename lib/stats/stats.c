@@ -1,8 +1,9 @@
 /*
- * Conditions and columns as values.  A list of conditions is searched from
+ * Conditions, columns and tables as values.  A list of conditions is searched from
  * its front: it has some thirty entries, and is read once a run.
  */
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,17 +129,18 @@ cl_stats_add_column(struct cl_stats_columns *columns, enum cl_stats_type type,
     const char *name, size_t n, struct cl_err *err)
 {
 	struct cl_stats_column *c;
+	char *copy;
 	int status;
 
 	status = cl_vec_grow(&columns->column, &columns->cap, columns->n + 1,
 	    sizeof(*columns->column), err);
 	if (status != CL_OK)
 		return (status);
-	c = &columns->column[columns->n];
-	c->type = type;
-	if ((c->name = cl_vec_strndup(name, n, err)) == NULL)
+	if ((copy = cl_vec_strndup(name, n, err)) == NULL)
 		return (CL_ENOMEM);
-	columns->n++;
+	c = &columns->column[columns->n++];
+	c->type = type;
+	c->name = copy;
 	return (CL_OK);
 }
 
@@ -151,6 +153,61 @@ cl_stats_column(const struct cl_stats_columns *columns, const char *name)
 		if (strcmp(columns->column[i].name, name) == 0)
 			break;
 	return (i);
+}
+
+static void
+add_cell(struct cl_stats_table *t, enum cl_stats_type type,
+    struct cl_stats_value v)
+{
+	enum cl_stats_type want = t->column[t->ncells % t->ncolumns].type;
+
+	assert(!v.there || type == want ||
+	    (type == CL_STATS_U64 && want == CL_STATS_HASH));
+	t->bad = t->bad || cl_vec_grow(&t->cell, &t->cap, t->ncells + 1,
+	    sizeof(*t->cell), NULL) != CL_OK;
+	if (!t->bad)
+		t->cell[t->ncells++] = v;
+}
+
+void
+cl_stats_table_u64(struct cl_stats_table *t, uint64_t v)
+{
+
+	add_cell(t, CL_STATS_U64, (struct cl_stats_value){ .there = true,
+	    .u = v });
+}
+
+void
+cl_stats_table_f64(struct cl_stats_table *t, double v)
+{
+
+	add_cell(t, CL_STATS_F64, (struct cl_stats_value){ .there = true,
+	    .f = v });
+}
+
+void
+cl_stats_table_str(struct cl_stats_table *t, const char *v)
+{
+
+	add_cell(t, CL_STATS_STR, (struct cl_stats_value){ .there = true,
+	    .s = v });
+}
+
+void
+cl_stats_table_none(struct cl_stats_table *t)
+{
+
+	add_cell(t, CL_STATS_NONE, (struct cl_stats_value){ .there = false });
+}
+
+void
+cl_stats_table_clear(struct cl_stats_table *t)
+{
+
+	free(t->cell);
+	t->cell = NULL;
+	t->ncells = t->cap = 0;
+	t->bad = false;
 }
 
 void
@@ -172,7 +229,7 @@ cl_stats_columns_free(struct cl_stats_columns *columns)
 	size_t i;
 
 	for (i = 0; i < columns->n; i++)
-		free(columns->column[i].name);
+		free((void *)columns->column[i].name);
 	free(columns->column);
 	memset(columns, 0, sizeof(*columns));
 }

@@ -2,8 +2,9 @@
  * Stat streams as they are read.  The reader knows which record may come next
  * and holds one record of each kind, so its memory follows the largest record
  * and not the length of the stream: indices that ascend within their kind and
- * scope make "seen before" a comparison.  A row is handed out once all of it
- * has been checked; the first failure sticks.
+ * scope make "seen before" a comparison; names of tables are kept, since they
+ * have a limit.  A row, also of a table, is handed out once all of it has been
+ * checked; the first failure sticks.
  */
 
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cl/buf.h"
 #include "cl/cur.h"
 #include "cl/err.h"
 #include "cl/rec.h"
@@ -19,9 +21,15 @@
 #include "cl/text.h"
 #include "cl/vec.h"
 
-enum { REC_RUN = 1, REC_COLUMNS, REC_ROW, REC_MACHINE, REC_TRAILER };
+enum { REC_RUN = 1, REC_COLUMNS, REC_ROW, REC_MACHINE, REC_TRAILER,
+    REC_TABLE = CL_REC_OPTIONAL | 6 };
 
 #define COND_MIN	4		/* bytes: type, length, a letter */
+#define TABLE_KIND	0		/* offsets in a table */
+#define TABLE_SHAPE	2		/* columns and keys */
+#define TABLE_ROWS	8		/* before this record, and in it */
+#define TABLE_HEAD	20		/* the name */
+#define TABLE_NAME_MAX	255
 #define KINDS		(CL_STATS_MEASURED + 1)
 #define SCOPES		(CL_STATS_WINDOW + 1)
 
@@ -42,6 +50,17 @@ struct cl_stats_reader {
 	struct cl_stats_value value[CL_STATS_COLUMNS_MAX];
 	struct cl_stats_row row;
 	struct cl_stats_end end;
+	/* Its tables, and the one at hand. */
+	char		*tables[CL_STATS_TABLES_MAX];
+	size_t		 ntables;
+	struct cl_stats_table table;
+	struct cl_stats_columns table_columns;
+	struct cl_cur	 part;		/* of the record: rows to come */
+	uint32_t	 part_rows;	/* that are left in it */
+	bool		 more;		/* another part must follow */
+	uint64_t	 table_rows;	/* up to the end of this part */
+	struct cl_buf	 head;		/* of its first part, up to rows */
+	struct cl_buf	 text;		/* of the row at hand */
 	struct cl_stats_rec out;
 };
 
@@ -79,6 +98,17 @@ used_up(struct cl_stats_reader *r, const struct cl_cur *c, const char *what)
 }
 
 static void
+forget_tables(struct cl_stats_reader *r)
+{
+
+	while (r->ntables > 0)
+		free(r->tables[--r->ntables]);
+	cl_stats_columns_free(&r->table_columns);
+	r->more = false;
+	r->part_rows = 0;
+}
+
+static void
 begin_run(struct cl_stats_reader *r)
 {
 
@@ -90,6 +120,7 @@ begin_run(struct cl_stats_reader *r)
 	cl_stats_conds_free(&r->run);
 	cl_stats_columns_free(&r->columns[CL_STATS_LOGICAL]);
 	cl_stats_columns_free(&r->columns[CL_STATS_MEASURED]);
+	forget_tables(r);
 }
 
 /* One condition, its name checked against those before it. */
@@ -188,7 +219,7 @@ take_machine(struct cl_stats_reader *r, const struct cl_rec *rec)
 
 static int
 take_column(struct cl_stats_reader *r, struct cl_cur *c,
-    struct cl_stats_columns *columns)
+    struct cl_stats_columns *columns, bool text)
 {
 	const char *name;
 	unsigned type = cl_cur_u8(c);
@@ -200,7 +231,7 @@ take_column(struct cl_stats_reader *r, struct cl_cur *c,
 	if (n == 0)
 		return (bad(r, "column %zu has no name", columns->n));
 	if (type != CL_STATS_U64 && type != CL_STATS_F64 &&
-	    type != CL_STATS_HASH)
+	    type != CL_STATS_HASH && !(text && type == CL_STATS_STR))
 		return (bad(r, "column %zu is of unknown type %u", columns->n,
 		    type));
 	status = cl_stats_add_column(columns, (enum cl_stats_type)type, name,
@@ -240,7 +271,8 @@ take_columns(struct cl_stats_reader *r, const struct cl_rec *rec)
 		return (bad(r, "COLUMNS of kind %u out of place", kind));
 	columns->kind = (enum cl_stats_kind)kind;
 	for (i = 0; i < n && cl_cur_ok(&c); i++)
-		if ((status = take_column(r, &c, columns)) != CL_OK)
+		if ((status = take_column(r, &c, columns, false)) !=
+		    CL_OK)
 			return (status);
 	r->out.kind = CL_STATS_REC_COLUMNS;
 	r->out.columns = columns;
@@ -271,6 +303,19 @@ place_row(struct cl_stats_reader *r, unsigned kind, unsigned scope,
 	return (CL_OK);
 }
 
+/* Text of a row, as a place in r->text, where it stands with its NUL. */
+static void
+take_text(struct cl_stats_reader *r, struct cl_cur *c,
+    struct cl_stats_value *v)
+{
+	const char *s;
+	size_t n = cl_cur_str(c, &s);
+
+	v->u = r->text.n;
+	cl_buf_bytes(&r->text, s, n);
+	cl_buf_u8(&r->text, 0);
+}
+
 static int
 take_values(struct cl_stats_reader *r, struct cl_cur *c,
     const struct cl_stats_columns *columns)
@@ -285,6 +330,9 @@ take_values(struct cl_stats_reader *r, struct cl_cur *c,
 		v->there = (bits[i / 8] >> i % 8 & 1) != 0;
 		if (v->there && columns->column[i].type == CL_STATS_F64)
 			v->f = cl_cur_f64(c);
+		else if (v->there &&
+		    columns->column[i].type == CL_STATS_STR)
+			take_text(r, c, v);
 		else if (v->there)
 			v->u = cl_cur_u64(c);
 	}
@@ -326,6 +374,142 @@ take_row(struct cl_stats_reader *r, const struct cl_rec *rec)
 	r->out.row = row;
 	r->out.columns = &r->columns[kind];
 	return (used_up(r, &c, "ROW"));
+}
+
+/* A table begins: its name is new, and its columns are kept. */
+static int
+begin_table(struct cl_stats_reader *r, struct cl_cur *c, size_t ncolumns)
+{
+	const char *name;
+	size_t n = cl_cur_str(c, &name), i;
+	int status;
+
+	if (!cl_cur_ok(c))
+		return (CL_OK);		/* used_up says so */
+	if (n == 0 || n > TABLE_NAME_MAX || r->ntables == CL_STATS_TABLES_MAX)
+		return (bad(r, "table %zu of at most %d has a name of %zu "
+		    "bytes, of 1 to %d", r->ntables, CL_STATS_TABLES_MAX, n,
+		    TABLE_NAME_MAX));
+	if ((r->tables[r->ntables] = cl_vec_strndup(name, n, &r->err)) == NULL)
+		return (r->err.code);
+	r->table.name = r->tables[r->ntables++];
+	for (i = 0; i + 1 < r->ntables; i++)
+		if (strcmp(r->tables[i], r->table.name) == 0)
+			return (bad(r, "table \"%s\" stands twice",
+			    r->table.name));
+	cl_stats_columns_free(&r->table_columns);
+	r->table_columns.kind = r->table.kind;
+	for (i = 0; i < ncolumns && cl_cur_ok(c); i++)
+		if ((status = take_column(r, c, &r->table_columns, true)) !=
+		    CL_OK)
+			return (status);
+	r->table.ncolumns = ncolumns;
+	r->table.column = r->table_columns.column;
+	cl_buf_clear(&r->head);
+	cl_buf_bytes(&r->head, c->p, c->pos);
+	if (r->head.bad)
+		return (cl_fail_nomem(&r->err, "a table of statistics"));
+	memset(&r->out, 0, sizeof(r->out));
+	r->out.kind = CL_STATS_REC_TABLE;
+	r->out.table = &r->table;
+	return (CL_OK);
+}
+
+/* It goes on: all but the numbers of rows stands there again. */
+static int
+continue_table(struct cl_stats_reader *r, struct cl_cur *c)
+{
+	const uint8_t *p = r->head.p;
+	size_t n = r->head.n;
+
+	if (c->len < n || c->p[TABLE_KIND] != p[TABLE_KIND] ||
+	    memcmp(c->p + TABLE_SHAPE, p + TABLE_SHAPE, TABLE_ROWS -
+	    TABLE_SHAPE) != 0 ||
+	    memcmp(c->p + TABLE_HEAD, p + TABLE_HEAD, n - TABLE_HEAD) != 0)
+		return (bad(r, "table \"%s\" does not go on as it began",
+		    r->table.name));
+	(void)cl_cur_bytes(c, n - c->pos);
+	return (CL_OK);
+}
+
+/*
+ * A part of a table; *began: the first.  Its rows are left to take_cells, and
+ * the record stays where it is until they are taken.
+ */
+static int
+take_table(struct cl_stats_reader *r, const struct cl_rec *rec, bool *began)
+{
+	struct cl_cur *c = &r->part;
+	unsigned kind, more, zero;
+	size_t ncolumns, nkeys;
+	uint64_t before;
+	int status;
+
+	cl_cur_init(c, rec->data, rec->len);
+	kind = cl_cur_u8(c);
+	more = cl_cur_u8(c);
+	ncolumns = cl_cur_u16(c);
+	nkeys = cl_cur_u16(c);
+	zero = cl_cur_u16(c);
+	before = cl_cur_u64(c);
+	r->part_rows = cl_cur_u32(c);
+	if (!cl_cur_ok(c))
+		return (used_up(r, c, "TABLE"));
+	if (kind < CL_STATS_LOGICAL || kind > CL_STATS_MEASURED || more > 1 ||
+	    zero != 0 || ncolumns == 0 || ncolumns > CL_STATS_COLUMNS_MAX ||
+	    nkeys > ncolumns)
+		return (bad(r, "a table of kind %u, with %zu columns of which "
+		    "%zu are keys, or what must be 0 is not", kind, ncolumns,
+		    nkeys));
+	if (r->columns[CL_STATS_LOGICAL].kind == 0)
+		return (bad(r, "a table before the columns of the run"));
+	*began = !r->more;
+	r->table_rows = r->more ? r->table_rows : 0;
+	if (*began) {
+		r->table.kind = (enum cl_stats_kind)kind;
+		r->table.nkeys = nkeys;
+		status = begin_table(r, c, ncolumns);
+	} else
+		status = continue_table(r, c);
+	if (status != CL_OK || !cl_cur_ok(c))
+		return (status != CL_OK ? status : used_up(r, c, "TABLE"));
+	if (before != r->table_rows ||
+	    r->part_rows > cl_cur_left(c) / ((ncolumns + 7) / 8))
+		return (bad(r, "%u rows behind row %llu of table \"%s\": %llu "
+		    "have come, and %zu bytes are left", r->part_rows,
+		    (unsigned long long)before, r->table.name,
+		    (unsigned long long)r->table_rows, cl_cur_left(c)));
+	r->table_rows += r->part_rows;
+	r->more = more != 0;
+	return (r->part_rows == 0 ? used_up(r, c, "TABLE") : CL_OK);
+}
+
+/* The next row of the part at hand, and nothing behind the last. */
+static int
+take_cells(struct cl_stats_reader *r)
+{
+	size_t i;
+	int status;
+
+	memset(&r->out, 0, sizeof(r->out));
+	cl_buf_clear(&r->text);
+	status = take_values(r, &r->part, &r->table_columns);
+	if (status != CL_OK)
+		return (status);
+	if (!cl_cur_ok(&r->part) || --r->part_rows == 0)
+		if ((status = used_up(r, &r->part, "TABLE")) != CL_OK)
+			return (status);
+	if (r->text.bad)
+		return (cl_fail_nomem(&r->err, "a row of a table"));
+	for (i = 0; i < r->table.ncolumns; i++)
+		if (r->value[i].there &&
+		    r->table.column[i].type == CL_STATS_STR)
+			r->value[i].s = (const char *)r->text.p +
+			    r->value[i].u;
+	r->out.kind = CL_STATS_REC_CELLS;
+	r->out.table = &r->table;
+	r->out.cells = r->value;
+	return (CL_OK);
 }
 
 static int
@@ -396,28 +580,48 @@ enter(struct cl_stats_reader *r)
 	return (status);
 }
 
+/* May the record at hand be skipped, whatever it is? */
+static int
+skip(struct cl_stats_reader *r, const struct cl_rec *rec)
+{
+
+	if ((rec->type & CL_REC_OPTIONAL) == 0)
+		return (cl_fail(&r->err, CL_ENOTSUP, "%s: byte %llu: unknown "
+		    "record type %u", cl_src_name(r->src),
+		    (unsigned long long)rec->off, rec->type));
+	if (r->records == 1)
+		return (bad(r, "a record of type %u where RUN is wanted",
+		    rec->type));
+	return (CL_OK);
+}
+
 static int
 read_one(struct cl_stats_reader *r)
 {
 	struct cl_rec rec;
+	bool began = false;
 	int status;
 
 	if (!r->inside && (status = enter(r)) != CL_OK)
 		return (status);
 	for (;;) {
+		if (r->part_rows > 0)
+			return (take_cells(r));
 		if ((status = cl_rec_next(r->src, &rec, &r->err)) != CL_OK)
 			return (status);
 		r->off = rec.off;
 		r->records++;
+		if (r->more && rec.type != REC_TABLE)
+			return (bad(r, "a record of type %u where table "
+			    "\"%s\" is to go on", rec.type, r->table.name));
 		if (rec.type >= REC_RUN && rec.type <= REC_TRAILER)
 			return (take(r, &rec));
-		if ((rec.type & CL_REC_OPTIONAL) == 0)
-			return (cl_fail(&r->err, CL_ENOTSUP, "%s: byte %llu: "
-			    "unknown record type %u", cl_src_name(r->src),
-			    (unsigned long long)rec.off, rec.type));
-		if (r->records == 1)
-			return (bad(r, "a record of type %u where RUN is "
-			    "wanted", rec.type));
+		if (rec.type != REC_TABLE || r->records == 1)
+			status = skip(r, &rec);
+		else
+			status = take_table(r, &rec, &began);
+		if (status != CL_OK || began)
+			return (status);
 	}
 }
 
@@ -457,6 +661,9 @@ cl_stats_reader_free(struct cl_stats_reader *r)
 	cl_stats_conds_free(&r->facts);
 	cl_stats_columns_free(&r->columns[CL_STATS_LOGICAL]);
 	cl_stats_columns_free(&r->columns[CL_STATS_MEASURED]);
+	forget_tables(r);
+	cl_buf_free(&r->head);
+	cl_buf_free(&r->text);
 	cl_src_close(r->src);
 	free(r);
 }

@@ -1,7 +1,8 @@
 /*
  * Stat streams as they are written: each record is built in one buffer and
  * framed at once.  The order of the calls is the order of the records; what
- * would break it is a mistake of ours and asserted.
+ * would break it is a mistake of ours and asserted.  A table leaves in parts
+ * of about a mebibyte, however long it is.
  */
 
 #include <assert.h>
@@ -14,7 +15,10 @@
 #include "cl/rec.h"
 #include "cl/stats_write.h"
 
-enum { REC_RUN = 1, REC_COLUMNS, REC_ROW, REC_MACHINE, REC_TRAILER };
+enum { REC_RUN = 1, REC_COLUMNS, REC_ROW, REC_MACHINE, REC_TRAILER,
+    REC_TABLE = CL_REC_OPTIONAL | 6 };
+
+#define PART		(1u << 20)	/* bytes at which a part is framed */
 
 struct cl_stats_writer {
 	struct cl_dst	*dst;		/* borrowed */
@@ -29,6 +33,11 @@ struct cl_stats_writer {
 		size_t	 n;
 		uint8_t	 type[CL_STATS_COLUMNS_MAX];
 	}		 columns[CL_STATS_MEASURED + 1];
+	/* The table being written; NULL: none. */
+	const struct cl_stats_table *table;
+	uint64_t	 before;	/* its rows in parts that are out */
+	uint32_t	 nrows;		/* in the part at hand */
+	struct cl_buf	 part;		/* their bytes */
 };
 
 /* Frame what buf holds; the sticky error comes back through err. */
@@ -102,6 +111,7 @@ cl_stats_writer_new(struct cl_dst *dst, const struct cl_stats_conds *run,
 	}
 	w->dst = dst;
 	cl_buf_init(&w->buf);
+	cl_buf_init(&w->part);
 	cl_rec_preamble(dst, CL_REC_STATS);
 	if (put_conds(w, REC_RUN, run, err) != CL_OK) {
 		cl_stats_writer_free(w);
@@ -145,16 +155,30 @@ cl_stats_write_machine(struct cl_stats_writer *w,
 	return (put_conds(w, REC_MACHINE, conds, err));
 }
 
+/* One bit for each of n values: is it there? */
+static void
+put_bits(struct cl_buf *buf, const struct cl_stats_value *value, size_t n)
+{
+	uint8_t *bits = cl_buf_room(buf, (n + 7) / 8);
+	size_t i;
+
+	if (bits == NULL)
+		return;
+	memset(bits, 0, (n + 7) / 8);
+	for (i = 0; i < n; i++)
+		if (value[i].there)
+			bits[i / 8] |= (uint8_t)(1 << i % 8);
+}
+
 int
 cl_stats_write_row(struct cl_stats_writer *w, const struct cl_stats_row *row,
     struct cl_err *err)
 {
 	const uint8_t *type = w->columns[row->kind].type;
-	uint8_t *bits;
 	size_t i;
 	int status;
 
-	assert(w->columns[row->kind].there);
+	assert(w->columns[row->kind].there && w->table == NULL);
 	assert(row->n == w->columns[row->kind].n);
 	w->rows = true;
 	cl_buf_clear(&w->buf);
@@ -163,12 +187,7 @@ cl_stats_write_row(struct cl_stats_writer *w, const struct cl_stats_row *row,
 	cl_buf_u16(&w->buf, 0);
 	cl_buf_u32(&w->buf, row->index);
 	cl_buf_u64(&w->buf, row->tokens);
-	if ((bits = cl_buf_room(&w->buf, (row->n + 7) / 8)) != NULL) {
-		memset(bits, 0, (row->n + 7) / 8);
-		for (i = 0; i < row->n; i++)
-			if (row->value[i].there)
-				bits[i / 8] |= (uint8_t)(1 << i % 8);
-	}
+	put_bits(&w->buf, row->value, row->n);
 	for (i = 0; i < row->n; i++) {
 		if (!row->value[i].there)
 			continue;
@@ -180,6 +199,130 @@ cl_stats_write_row(struct cl_stats_writer *w, const struct cl_stats_row *row,
 	status = put(w, REC_ROW, err);
 	if (status == CL_OK && row->scope == CL_STATS_WINDOW)
 		status = flush(w, err);
+	return (status);
+}
+
+/* Frame the rows at hand; more: others follow. */
+static int
+put_part(struct cl_stats_writer *w, bool more, struct cl_err *err)
+{
+	const struct cl_stats_table *t = w->table;
+	size_t i;
+	int status;
+
+	cl_buf_clear(&w->buf);
+	cl_buf_u8(&w->buf, (uint8_t)t->kind);
+	cl_buf_u8(&w->buf, more);
+	cl_buf_u16(&w->buf, (uint16_t)t->ncolumns);
+	cl_buf_u16(&w->buf, (uint16_t)t->nkeys);
+	cl_buf_u16(&w->buf, 0);
+	cl_buf_u64(&w->buf, w->before);
+	cl_buf_u32(&w->buf, w->nrows);
+	cl_buf_str(&w->buf, t->name);
+	for (i = 0; i < t->ncolumns; i++) {
+		cl_buf_u8(&w->buf, (uint8_t)t->column[i].type);
+		cl_buf_str(&w->buf, t->column[i].name);
+	}
+	cl_buf_bytes(&w->buf, w->part.p, w->part.n);
+	w->buf.bad = w->buf.bad || w->part.bad;
+	status = put(w, REC_TABLE, err);
+	w->before += w->nrows;
+	w->nrows = 0;
+	cl_buf_clear(&w->part);
+	return (status);
+}
+
+int
+cl_stats_write_table_head(struct cl_stats_writer *w,
+    const struct cl_stats_table *t, struct cl_err *err)
+{
+
+	assert(w->columns[CL_STATS_LOGICAL].there && w->table == NULL);
+	assert(t->ncolumns > 0 && t->ncolumns <= CL_STATS_COLUMNS_MAX);
+	assert(t->nkeys <= t->ncolumns && *t->name != '\0');
+	w->table = t;
+	w->before = 0;
+	if (w->err.code == CL_OK)
+		return (CL_OK);
+	return (cl_fail(err, w->err.code, "%s", w->err.msg));
+}
+
+int
+cl_stats_write_table_row(struct cl_stats_writer *w,
+    const struct cl_stats_value *value, struct cl_err *err)
+{
+	const struct cl_stats_table *t = w->table;
+	size_t i;
+
+	if (w->part.n >= PART && put_part(w, true, err) != CL_OK)
+		return (w->err.code);
+	put_bits(&w->part, value, t->ncolumns);
+	for (i = 0; i < t->ncolumns; i++) {
+		if (!value[i].there)
+			continue;
+		if (t->column[i].type == CL_STATS_F64)
+			cl_buf_f64(&w->part, value[i].f);
+		else if (t->column[i].type == CL_STATS_STR)
+			cl_buf_str(&w->part, value[i].s);
+		else
+			cl_buf_u64(&w->part, value[i].u);
+	}
+	w->nrows++;
+	return (CL_OK);
+}
+
+int
+cl_stats_write_table_end(struct cl_stats_writer *w, struct cl_err *err)
+{
+	int status = put_part(w, false, err);
+
+	w->table = NULL;
+	return (status);
+}
+
+int
+cl_stats_write_table(struct cl_stats_writer *w,
+    const struct cl_stats_table *t, struct cl_err *err)
+{
+	size_t i;
+	int status;
+
+	assert(t->bad || t->ncells % t->ncolumns == 0);
+	if (t->bad)
+		return (cl_fail_nomem(err, "a table of statistics"));
+	status = cl_stats_write_table_head(w, t, err);
+	for (i = 0; status == CL_OK && i < t->ncells; i += t->ncolumns)
+		status = cl_stats_write_table_row(w, t->cell + i, err);
+	if (status == CL_OK)
+		status = cl_stats_write_table_end(w, err);
+	w->table = NULL;
+	return (status);
+}
+
+int
+cl_stats_write_counts(struct cl_stats_writer *w,
+    const struct cl_stats_count *count, size_t n, uint64_t tokens,
+    struct cl_err *err)
+{
+	struct cl_stats_columns columns = { .kind = CL_STATS_LOGICAL };
+	struct cl_stats_value value[CL_STATS_COLUMNS_MAX];
+	struct cl_stats_row row = { CL_STATS_LOGICAL, CL_STATS_RUN, 0, tokens,
+	    n, value };
+	size_t i;
+	int status = CL_OK;
+
+	assert(n <= CL_STATS_COLUMNS_MAX);
+	for (i = 0; i < n && status == CL_OK; i++) {
+		value[i] = (struct cl_stats_value){ .there = true,
+		    .u = count[i].n };
+		status = cl_stats_add_column(&columns, CL_STATS_U64,
+		    count[i].name, strlen(count[i].name), err);
+	}
+	if (status == CL_OK)
+		status = cl_stats_write_columns(w, &columns, err);
+	if (status == CL_OK)
+		status = cl_stats_write_row(w, &row, err);
+	cl_stats_columns_free(&columns);
 	return (status);
 }
 
@@ -208,5 +351,6 @@ cl_stats_writer_free(struct cl_stats_writer *w)
 	if (w == NULL)
 		return;
 	cl_buf_free(&w->buf);
+	cl_buf_free(&w->part);
 	free(w);
 }

@@ -312,6 +312,9 @@ $usage"
 	columns logical hits:u64 misses:u64 digest:hash
 	row logical phase 1 2 3 1 -
 	row logical run 0 2 3 1 c0ffee
+	table logical reuse 1 kind:str n:u64 share:f64
+	cells never 2 -
+	cells again 2 0.5
 	end 1 2 feed
 	END
 	cmp page.cls made.cls

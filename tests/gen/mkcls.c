@@ -8,6 +8,9 @@
  *	fact NAME TYPE VALUE		of the machine, before the rows
  *	row KIND SCOPE INDEX TOKENS VALUE ...
  *					run, phase, layer, window; - for none
+ *	table KIND NAME KEYS NAME:TYPE ...
+ *					may have str columns
+ *	cells VALUE ...			a row of the table above; - for none
  *	end END TOKENS ROUTING		1 to 3; the run is over
  *
  * Words are parted by blanks; in a str, \xHH is a byte and \s a blank.
@@ -32,6 +35,9 @@ struct maker {
 	struct cl_stats_columns columns[3];
 	struct cl_stats_writer *writer;	/* of the run at hand, if begun */
 	bool		 told;		/* its facts are written */
+	struct cl_stats_table table;	/* ncolumns 0: none is open */
+	struct cl_stats_columns table_columns;
+	char		*table_name;
 };
 
 static const char *const types[] = { "none", "u64", "f64", "str", "hash",
@@ -142,16 +148,13 @@ begin(struct maker *m)
 	check(m);
 }
 
+/* NAME:TYPE ... up to the end of the line. */
 static void
-columns(struct maker *m)
+name_columns(struct maker *m, struct cl_stats_columns *c)
 {
-	unsigned kind = choice(kinds, word());
-	struct cl_stats_columns *c = &m->columns[kind];
 	char *s, *colon;
 
-	begin(m);
 	cl_stats_columns_free(c);
-	c->kind = (enum cl_stats_kind)kind;
 	while ((s = strtok(NULL, " \n")) != NULL) {
 		if ((colon = strchr(s, ':')) == NULL)
 			die("a column without a type", s);
@@ -159,6 +162,17 @@ columns(struct maker *m)
 		    (enum cl_stats_type)choice(types, colon + 1), s,
 		    (size_t)(colon - s), &m->err);
 	}
+}
+
+static void
+columns(struct maker *m)
+{
+	unsigned kind = choice(kinds, word());
+	struct cl_stats_columns *c = &m->columns[kind];
+
+	begin(m);
+	name_columns(m, c);
+	c->kind = (enum cl_stats_kind)kind;
 	(void)cl_stats_write_columns(m->writer, c, &m->err);
 	check(m);
 }
@@ -172,14 +186,35 @@ facts(struct maker *m)
 	m->told = true;
 }
 
+/* As many values as there are columns. */
+static void
+take_values(struct cl_stats_value *value, const struct cl_stats_column *c,
+    size_t n)
+{
+	char *s;
+	size_t i;
+
+	memset(value, 0, n * sizeof(*value));
+	for (i = 0; i < n; i++) {
+		s = word();
+		value[i].there = strcmp(s, "-") != 0;
+		value[i].s = s;
+		if (c[i].type == CL_STATS_F64)
+			value[i].f = strtod(s, NULL);
+		else if (c[i].type == CL_STATS_STR)
+			unescape(s);
+		else
+			value[i].u = strtoull(s, NULL,
+			    c[i].type == CL_STATS_HASH ? 16 : 10);
+	}
+}
+
 static void
 row(struct maker *m)
 {
 	struct cl_stats_value value[CL_STATS_COLUMNS_MAX];
 	struct cl_stats_row r = { 0 };
 	const struct cl_stats_columns *c;
-	char *s;
-	size_t i;
 
 	r.kind = (enum cl_stats_kind)choice(kinds, word());
 	r.scope = (enum cl_stats_scope)choice(scopes, word());
@@ -188,18 +223,47 @@ row(struct maker *m)
 	c = &m->columns[r.kind];
 	r.n = c->n;
 	r.value = value;
-	memset(value, 0, sizeof(value));
-	for (i = 0; i < c->n; i++) {
-		s = word();
-		value[i].there = strcmp(s, "-") != 0;
-		if (c->column[i].type == CL_STATS_F64)
-			value[i].f = strtod(s, NULL);
-		else
-			value[i].u = strtoull(s, NULL,
-			    c->column[i].type == CL_STATS_HASH ? 16 : 10);
-	}
+	take_values(value, c->column, c->n);
 	facts(m);
 	(void)cl_stats_write_row(m->writer, &r, &m->err);
+	check(m);
+}
+
+/* The table that is open, if any, is over. */
+static void
+close_table(struct maker *m)
+{
+
+	if (m->table.ncolumns == 0)
+		return;
+	(void)cl_stats_write_table_end(m->writer, &m->err);
+	check(m);
+	m->table.ncolumns = 0;
+	free(m->table_name);
+}
+
+static void
+table(struct maker *m)
+{
+
+	facts(m);
+	m->table.kind = (enum cl_stats_kind)choice(kinds, word());
+	m->table.name = m->table_name = strdup(word());
+	m->table.nkeys = strtoul(word(), NULL, 10);
+	name_columns(m, &m->table_columns);
+	m->table.ncolumns = m->table_columns.n;
+	m->table.column = m->table_columns.column;
+	(void)cl_stats_write_table_head(m->writer, &m->table, &m->err);
+	check(m);
+}
+
+static void
+cells(struct maker *m)
+{
+	struct cl_stats_value value[CL_STATS_COLUMNS_MAX];
+
+	take_values(value, m->table.column, m->table.ncolumns);
+	(void)cl_stats_write_table_row(m->writer, value, &m->err);
 	check(m);
 }
 
@@ -233,6 +297,11 @@ main(void)
 	while (fgets(line, sizeof(line), stdin) != NULL) {
 		if ((verb = strtok(line, " \n")) == NULL || *verb == '#')
 			continue;
+		if (strcmp(verb, "cells") == 0) {
+			cells(&m);
+			continue;
+		}
+		close_table(&m);
 		if (strcmp(verb, "cond") == 0)
 			cond(&m, &m.conds);
 		else if (strcmp(verb, "fact") == 0)
@@ -241,6 +310,8 @@ main(void)
 			columns(&m);
 		else if (strcmp(verb, "row") == 0)
 			row(&m);
+		else if (strcmp(verb, "table") == 0)
+			table(&m);
 		else if (strcmp(verb, "end") == 0)
 			end(&m);
 		else
@@ -251,6 +322,7 @@ main(void)
 	cl_dst_free(m.dst);
 	cl_stats_columns_free(&m.columns[1]);
 	cl_stats_columns_free(&m.columns[2]);
+	cl_stats_columns_free(&m.table_columns);
 	cl_stats_conds_free(&m.conds);
 	cl_stats_conds_free(&m.facts);
 	cl_stats_writer_free(m.writer);

@@ -79,6 +79,35 @@ say_row(struct text *t, const struct cl_stats_rec *rec)
 	}
 }
 
+static inline void
+say_table(struct text *t, const struct cl_stats_table *table)
+{
+	size_t i;
+
+	say(t, "%s %u %zu", table->name, table->kind, table->nkeys);
+	for (i = 0; i < table->ncolumns; i++)
+		say(t, " %s=%u", table->column[i].name,
+		    table->column[i].type);
+}
+
+static inline void
+say_cells(struct text *t, const struct cl_stats_rec *rec)
+{
+	const struct cl_stats_value *v = rec->cells;
+	size_t i;
+
+	for (i = 0; i < rec->table->ncolumns; i++, v++) {
+		if (!v->there)
+			say(t, " -");
+		else if (rec->table->column[i].type == CL_STATS_F64)
+			say(t, " %a", v->f);
+		else if (rec->table->column[i].type == CL_STATS_STR)
+			say(t, " \"%s\"", v->s);
+		else
+			say(t, " %llu", (unsigned long long)v->u);
+	}
+}
+
 /* Everything our reader delivers, and how it ends. */
 static inline int
 ours(const void *p, size_t n, size_t piece, struct text *t,
@@ -112,6 +141,12 @@ ours(const void *p, size_t n, size_t piece, struct text *t,
 			    (unsigned long long)rec->end->records,
 			    (unsigned long long)rec->end->tokens,
 			    (unsigned long long)rec->end->routing);
+			break;
+		case CL_STATS_REC_TABLE:
+			say_table(t, rec->table);
+			break;
+		case CL_STATS_REC_CELLS:
+			say_cells(t, rec);
 			break;
 		}
 		say(t, "\n");

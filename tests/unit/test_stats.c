@@ -107,6 +107,48 @@ scratch_row(const uint8_t *p, struct text *t, char types[3][257])
 	}
 }
 
+/* A part of a table, its head only where the table begins. */
+static void
+scratch_table(const uint8_t *p, struct text *t)
+{
+	int type[256], i, kind = (int)num(&p, 2) & 0xff; /* and "more" */
+	int n = (int)num(&p, 2), nkeys = (int)num(&p, 4);
+	uint64_t before = num(&p, 8);
+	unsigned rows = (unsigned)num(&p, 4);
+	const uint8_t *bits;
+	struct text none = { 0 }, *head = before == 0 ? t : &none;
+
+	if (before == 0)
+		say(t, "5:");
+	say_str(&p, head, "");
+	say(head, " %d %d", kind, nkeys);
+	for (i = 0; i < n; i++) {
+		type[i] = (int)num(&p, 1);
+		say_str(&p, head, " ");
+		say(head, "=%d", type[i]);
+	}
+	say(head, "\n");
+	free(none.s);
+	for (; rows > 0; rows--) {
+		say(t, "6:");
+		bits = p;
+		p += (n + 7) / 8;
+		for (i = 0; i < n; i++) {
+			if ((bits[i / 8] & 1 << i % 8) == 0)
+				say(t, " -");
+			else if (type[i] == 3) {
+				say_str(&p, t, " \"");
+				say(t, "\"");
+			} else if (type[i] == 2)
+				say(t, " %a", real(&p));
+			else
+				say(t, " %llu", (unsigned long long)num(&p,
+				    8));
+		}
+		say(t, "\n");
+	}
+}
+
 static void
 scratch(const uint8_t *p, size_t n, struct text *t)
 {
@@ -122,6 +164,10 @@ scratch(const uint8_t *p, size_t n, struct text *t)
 		len = (unsigned)num(&p, 4);
 		payload = p + 4;
 		p = payload + len;
+		if (type == 0x8006) {
+			scratch_table(payload, t);
+			continue;
+		}
 		say(t, "%d:", kind_of[type]);
 		if (type == 1 || type == 4)
 			scratch_conds(payload, t);
@@ -162,6 +208,7 @@ fill_conds(struct cl_stats_conds *c)
 }
 
 static const uint32_t layers[] = { 1, 4 };
+static bool long_tables;		/* too, in what write_run writes */
 
 /* One access in layer i of a phase: h a hit, c cold, C capacity, b bypass. */
 static void
@@ -187,6 +234,48 @@ count(struct cl_tally *t, unsigned phase, uint32_t i, char what, uint64_t n)
 		p->n[CL_N_BYPASS] += n;
 		l->bypass += n;
 	}
+}
+
+static const struct cl_stats_column odd_columns[] = {
+	{ CL_STATS_STR, "who" }, { CL_STATS_U64, "n" },
+	{ CL_STATS_F64, "share" }, { CL_STATS_HASH, "print" }
+};
+
+/* Tables of every type of cell, of nothing, and of several parts. */
+static void
+write_tables(struct cl_stats_writer *w)
+{
+	struct cl_err err = { 0 };
+	struct cl_stats_table t = { .name = "odd", .kind = CL_STATS_LOGICAL,
+	    .nkeys = 1, .ncolumns = 4, .column = odd_columns };
+	struct cl_stats_value row[4] = { { .there = true, .s = "x" },
+	    { .there = true }, { .there = false }, { .there = true } };
+	unsigned i;
+
+	for (i = 0; i < 9; i++)
+		cl_stats_table_none(&t);
+	cl_stats_table_u64(&t, UINT64_MAX);
+	cl_stats_table_f64(&t, 0.1);
+	cl_stats_table_u64(&t, 0xfeed);
+	cl_stats_table_str(&t, "");
+	cl_stats_table_none(&t);
+	cl_stats_table_none(&t);
+	cl_stats_table_none(&t);
+	assert(t.ncells == 16);
+	assert(cl_stats_write_table(w, &t, &err) == CL_OK);
+	cl_stats_table_clear(&t);
+	t.name = "empty";
+	t.kind = CL_STATS_MEASURED;
+	assert(cl_stats_write_table(w, &t, &err) == CL_OK);
+	if (!long_tables)
+		return;
+	t.name = "long";
+	assert(cl_stats_write_table_head(w, &t, &err) == CL_OK);
+	for (i = 0; i < 200000; i++) {
+		row[1].u = i;
+		assert(cl_stats_write_table_row(w, row, &err) == CL_OK);
+	}
+	assert(cl_stats_write_table_end(w, &err) == CL_OK);
 }
 
 /* A run of two windows; its numbers are looked for one by one below. */
@@ -227,6 +316,7 @@ write_run(struct cl_buf *buf, bool bytes, bool measured)
 	cl_tally_measures(t)[CL_M_RSS_PEAK] = 8192;
 	cl_tally_layer(t, 1)->io_wait_ns = 77;
 	assert(cl_tally_write_window(t, 0xd2, w, &err) == CL_OK);
+	write_tables(w);
 	assert(cl_tally_write_totals(t, 0xd2, w, &err) == CL_OK);
 	assert(cl_stats_writer_finish(w, &end, &err) == CL_OK);
 	cl_stats_writer_free(w);
@@ -259,6 +349,67 @@ readers_agree(void)
 	    100) == 0);
 	free(a.s);
 	free(b.s);
+	cl_buf_free(&buf);
+}
+
+/* Three mebibytes and a half: in parts, and read in no more than one. */
+static void
+long_tables_come_in_parts(void)
+{
+	struct text a = { 0 }, b = { 0 };
+	struct cl_err err = { 0 };
+	struct cl_buf buf;
+	const uint8_t *p;
+	unsigned parts = 0;
+	uint32_t len;
+
+	cl_buf_init(&buf);
+	long_tables = true;
+	write_run(&buf, true, false);
+	long_tables = false;
+	for (p = buf.p + 8; p < buf.p + buf.n; p += 12 + len) {
+		len = p[4] | (uint32_t)p[5] << 8 | (uint32_t)p[6] << 16 |
+		    (uint32_t)p[7] << 24;
+		assert(len < (1u << 20) + 256);
+		parts += p[0] == 6 && p[1] == 0x80;
+	}
+	assert(parts == 2 + 4);
+	scratch(buf.p, buf.n, &a);
+	assert(ours(buf.p, buf.n, 65536, &b, &err) == CL_END);
+	assert(a.n == b.n && memcmp(a.s, b.s, a.n) == 0);
+	assert(strstr(a.s, "\n6: \"x\" 199999 - 0\n") != NULL);
+	assert(strstr(a.s, "\n6: - 18446744073709551615 0x1.999999999999ap-4 "
+	    "65261\n6: \"\" - - -\n5:empty 2 1 who=3") != NULL);
+	free(a.s);
+	free(b.s);
+	cl_buf_free(&buf);
+}
+
+static void
+a_run_without_a_cache_counts(void)
+{
+	static const struct cl_stats_count counts_of[] = { { "tokens", 7 },
+	    { "accesses", 56 } };
+	struct text t = { 0 };
+	struct cl_err err = { 0 };
+	struct cl_buf buf;
+	struct cl_dst *dst;
+	struct cl_stats_conds conds = { 0 };
+	struct cl_stats_end end = { 1, 0, 9, 0 };
+	struct cl_stats_writer *w;
+
+	cl_buf_init(&buf);
+	dst = mem_dst(&buf);
+	w = cl_stats_writer_new(dst, &conds, &err);
+	assert(cl_stats_write_counts(w, counts_of, 2, 7, &err) == CL_OK);
+	assert(cl_stats_writer_finish(w, &end, &err) == CL_OK);
+	cl_stats_writer_free(w);
+	assert(cl_dst_finish(dst, &err) == CL_OK);
+	cl_dst_free(dst);
+	assert(ours(buf.p, buf.n, 4096, &t, &err) == CL_END);
+	assert(strcmp(t.s, "0:\n1:1 tokens=1 accesses=1\n"
+	    "3:1 1 0 7 7 56\n4:1 4 9 0\n") == 0);
+	free(t.s);
 	cl_buf_free(&buf);
 }
 
@@ -496,6 +647,10 @@ names_are_those_of_the_manual(void)
 static const struct unit units[] = {
 	{ "what is written is read, and a reader from scratch agrees",
 	    readers_agree },
+	{ "a long table is written and read in parts",
+	    long_tables_come_in_parts },
+	{ "a run without a cache has the counters it knows",
+	    a_run_without_a_cache_counts },
 	{ "phases, layers, windows and the run are of the same counts",
 	    tally_adds_up },
 	{ "byte counters are absent where bytes are unknown",

@@ -68,6 +68,13 @@ assemble(const char *script, struct cl_buf *out)
 	"5: 01 00000000000000 " #n "00000000000000 "			\
 	"0900000000000000 0000000000000000; "
 
+/* A table "t" of u64 "k" and str "s", keys and rows to be given. */
+#define TABLE(more, before, n)						\
+	"8006: 01" #more "0200 0100 0000 " #before "00000000000000 "	\
+	#n "000000 0100 74 01 0100 6b 03 0100 73 "
+#define ROW_A	"01 0700000000000000 "			/* 7, none */
+#define ROW_B	"02 0200 6869 "				/* none, "hi" */
+
 static int
 verdict(const char *script, struct cl_err *err)
 {
@@ -100,6 +107,12 @@ what_the_page_allows_is_read(void)
 		/* The same index in another kind. */
 		RUN1 COLS COLM WHOLE
 		    "3: 02 01 0000 00000000 0000000000000000 00; " TRAIL(06),
+		/* Tables: whole, in parts, of nothing, before any row. */
+		RUN1 COLS TABLE(00, 00, 02) ROW_A ROW_B "; " WHOLE TRAIL(05),
+		RUN1 COLS WHOLE TABLE(01, 00, 01) ROW_A "; "
+		    TABLE(01, 01, 00) "; " TABLE(00, 01, 02) ROW_B ROW_A "; "
+		    TRAIL(07),
+		RUN1 COLS WHOLE TABLE(00, 00, 00) "; " TRAIL(05),
 		/* Interrupted, and incomplete input. */
 		RUN1 COLS WHOLE "5: 02 00000000000000 0400000000000000 "
 		    "0000000000000000 0000000000000000; ",
@@ -168,6 +181,54 @@ static const struct {
 	{ RUN1 COLS "3: " AT(01, 00) "04; ", "behind the last" },
 	{ RUN1 COLS "3: " AT(01, 00) "01 05; ", "too short" },
 	{ RUN1 COLS "3: " AT(01, 00) "00 05; ", "behind its fields" },
+	/* TABLE */
+	{ RUN1 TABLE(00, 00, 00) "; ", "before the columns" },
+	{ TABLE(00, 00, 00) "; ", "where RUN is wanted" },
+	{ RUN1 COLS "8006: 0100 0100; ", "too short" },
+	{ RUN1 COLS "8006: 0300 0100 0000 0000 0000000000000000 00000000 "
+	    "0100 74 01 0100 6b; ", "kind 3" },
+	{ RUN1 COLS "8006: 0102 0100 0000 0000 0000000000000000 00000000 "
+	    "0100 74 01 0100 6b; ", "must be 0" },
+	{ RUN1 COLS "8006: 0100 0100 0000 0100 0000000000000000 00000000 "
+	    "0100 74 01 0100 6b; ", "must be 0" },
+	{ RUN1 COLS "8006: 0100 0000 0000 0000 0000000000000000 00000000 "
+	    "0100 74; ", "0 columns" },
+	{ RUN1 COLS "8006: 0100 0101 0000 0000 0000000000000000 00000000 "
+	    "0100 74; ", "257 columns" },
+	{ RUN1 COLS "8006: 0100 0100 0200 0000 0000000000000000 00000000 "
+	    "0100 74 01 0100 6b; ", "2 are keys" },
+	{ RUN1 COLS "8006: 0100 0100 0000 0000 0000000000000000 00000000 "
+	    "0000 01 0100 6b; ", "a name of 0 bytes" },
+	{ RUN1 COLS "8006: 0100 0100 0000 0000 0000000000000000 00000000 "
+	    "0100 74 05 0100 6b; ", "unknown type 5" },
+	{ RUN1 COLS "8006: 0100 0200 0000 0000 0000000000000000 00000000 "
+	    "0100 74 01 0100 6b 01 0100 6b; ", "\"k\" stands twice" },
+	{ RUN1 COLS TABLE(00, 01, 00) "; ", "behind row 1" },
+	{ RUN1 COLS TABLE(00, 00, 03) ROW_A "; ", "too short" },
+	{ RUN1 COLS TABLE(00, 00, ff) ROW_A "; ", "255 rows" },
+	{ RUN1 COLS TABLE(00, 00, 01) ROW_A "00; ", "behind its fields" },
+	{ RUN1 COLS TABLE(00, 00, 00) "00; ", "behind its fields" },
+	{ RUN1 COLS TABLE(00, 00, 01) "04; ", "behind the last" },
+	{ RUN1 COLS TABLE(00, 00, 01) "02 0200 6800; ", "NUL" },
+	{ RUN1 COLS TABLE(00, 00, 00) "; " TABLE(00, 00, 00) "; ",
+	    "\"t\" stands twice" },
+	{ RUN1 COLS TABLE(01, 00, 01) ROW_A "; " WHOLE, "is to go on" },
+	{ RUN1 COLS TABLE(01, 00, 01) ROW_A "; 8009: ; ", "is to go on" },
+	{ RUN1 COLS TABLE(01, 00, 01) ROW_A "; " TABLE(00, 00, 01) ROW_A
+	    "; ", "behind row 0" },
+	{ RUN1 COLS TABLE(01, 00, 01) ROW_A "; " TABLE(00, 02, 01) ROW_A
+	    "; ", "behind row 2" },
+	{ RUN1 COLS TABLE(01, 00, 01) ROW_A "; 8006: 0200 0200 0100 0000 "
+	    "0100000000000000 00000000 0100 74 01 0100 6b 03 0100 73; ",
+	    "does not go on" },
+	{ RUN1 COLS TABLE(01, 00, 01) ROW_A "; 8006: 0100 0200 0000 0000 "
+	    "0100000000000000 00000000 0100 74 01 0100 6b 03 0100 73; ",
+	    "does not go on" },
+	{ RUN1 COLS TABLE(01, 00, 01) ROW_A "; 8006: 0100 0200 0100 0000 "
+	    "0100000000000000 00000000 0100 75 01 0100 6b 03 0100 73; ",
+	    "does not go on" },
+	{ RUN1 COLS TABLE(01, 00, 01) ROW_A "; 8006: 0100 0200 0100 0000 "
+	    "0100000000000000 00000000 0100 74; ", "does not go on" },
 	/* TRAILER */
 	{ RUN1 COLS TRAIL(03), "without a row for the whole run" },
 	{ RUN1 COLS COLM "3: 02 01 0000 00000000 0000000000000000 00; "
@@ -245,11 +306,52 @@ limits_hold(void)
 	free(t.s);
 }
 
+/* As many tables as a run may have, and one more. */
+static void
+tables_have_a_limit(void)
+{
+	struct cl_err err = { 0 };
+	struct cl_stats_conds conds = { 0 };
+	struct cl_stats_column column = { CL_STATS_U64, "n" };
+	struct cl_stats_table table = { .kind = CL_STATS_LOGICAL,
+	    .ncolumns = 1, .column = &column };
+	struct cl_stats_end end = { 1, 0, 0, 0 };
+	struct cl_stats_writer *w;
+	struct cl_buf out;
+	struct text t = { 0 };
+	struct cl_dst *dst;
+	char name[16];
+	unsigned n, i;
+
+	table.name = name;
+	for (n = CL_STATS_TABLES_MAX; n <= CL_STATS_TABLES_MAX + 1; n++) {
+		cl_buf_init(&out);
+		dst = mem_dst(&out);
+		w = cl_stats_writer_new(dst, &conds, &err);
+		assert(cl_stats_write_counts(w, NULL, 0, 0, &err) == CL_OK);
+		for (i = 0; i < n; i++) {
+			(void)snprintf(name, sizeof(name), "t%u", i);
+			assert(cl_stats_write_table(w, &table, &err) ==
+			    CL_OK);
+		}
+		assert(cl_stats_writer_finish(w, &end, &err) == CL_OK);
+		cl_stats_writer_free(w);
+		assert(cl_dst_finish(dst, &err) == CL_OK);
+		assert(ours(out.p, out.n, 4096, &t, &err) ==
+		    (n == CL_STATS_TABLES_MAX ? CL_END : CL_EFORMAT));
+		memset(&err, 0, sizeof(err));
+		cl_dst_free(dst);
+		cl_buf_free(&out);
+	}
+	free(t.s);
+}
+
 static const struct unit units[] = {
 	{ "what the page allows is read", what_the_page_allows_is_read },
 	{ "what the page forbids is refused, saying what",
 	    what_the_page_forbids_is_refused },
 	{ "limits hold at N and not at N + 1", limits_hold },
+	{ "a run has so many tables, and not one more", tables_have_a_limit },
 };
 
 UNIT_MAIN(units)
