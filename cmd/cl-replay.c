@@ -129,23 +129,20 @@ take_policy(const char *text, struct cl_cache_policy *p)
 		fe_misuse("--policy: %s", err.msg);
 }
 
-/* --list-policies: the table, with defaults. */
+/* --list-policies: the table, with what each policy takes. */
 static int
 list_policies(void)
 {
 	const struct cl_cache_policy_info *info;
-	struct cl_cache_policy p;
 	struct cl_dst *out = fe_output(NULL, false, false);
-	char text[CL_CACHE_POLICY_TEXT];
+	char takes[CL_CACHE_TAKES_TEXT];
 	unsigned i;
 
-	cl_dst_printf(out, "policy\tsummary\tpaper\n");
-	for (i = 0; (info = cl_cache_policy(i)) != NULL; i++) {
-		take_policy(info->name, &p);
-		cl_dst_printf(out, "%s\t%s\t%s\n",
-		    cl_cache_policy_text(&p, text), info->summary,
+	cl_dst_printf(out, "policy\tparameters\tsummary\tpaper\n");
+	for (i = 0; (info = cl_cache_policy(i)) != NULL; i++)
+		cl_dst_printf(out, "%s\t%s\t%s\t%s\n", info->name,
+		    cl_cache_policy_takes(info, takes), info->summary,
 		    info->paper == NULL ? "" : info->paper);
-	}
 	return (fe_finish(out, FE_DONE));
 }
 

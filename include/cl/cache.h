@@ -36,16 +36,25 @@ enum cl_class {				/* as in the digest of cl-stats(5) */
 #define CL_CACHE_NO_SLOT	UINT32_MAX
 #define CL_CACHE_NO_KEY		UINT32_MAX
 
-#define CL_CACHE_PARAMS_MAX	4u	/* of a policy */
-#define CL_CACHE_POLICY_TEXT	128u	/* bytes of any policy's text */
+#define CL_CACHE_PARAMS_MAX	6u	/* of a policy */
+#define CL_CACHE_FILE_MAX	1024u	/* bytes of a path, with its NUL */
+#define CL_CACHE_POLICY_TEXT	1280u	/* bytes of any policy's text */
+#define CL_CACHE_TAKES_TEXT	384u	/* of what any policy takes */
 
-/* A whole number that a policy takes. */
+enum cl_cache_param_kind {
+	CL_CACHE_NUMBER,		/* name=12; a whole number */
+	CL_CACHE_FLAG,			/* name; 1 where it is given, else 0 */
+	CL_CACHE_FILE			/* a path without a name or a comma */
+};
+
+/* What a policy takes.  Of a flag or file, name and unit alone are used. */
 struct cl_cache_param {
 	const char	*name;
-	const char	*unit;
+	const char	*unit;		/* or what a flag does, a file is */
 	uint64_t	 lo;
 	uint64_t	 hi;
 	uint64_t	 value;		/* where it is not given */
+	enum cl_cache_param_kind kind;
 };
 
 /* A row of the table of policies. */
@@ -60,6 +69,7 @@ struct cl_cache_policy_info {
 struct cl_cache_policy {
 	const struct cl_cache_policy_info *info;
 	uint64_t	 value[CL_CACHE_PARAMS_MAX];
+	char		 file[CL_CACHE_FILE_MAX];	/* "": none */
 };
 
 struct cl_cache_pool {
@@ -92,8 +102,9 @@ struct cl_cache_outcome {
 const struct cl_cache_policy_info	*cl_cache_policy(unsigned i);
 
 /*
- * A policy as it is asked for: its name, then a colon and "parameter=number"
- * for what shall differ from the default, parted by commas.
+ * A policy as it is asked for: its name, then a colon and what shall differ
+ * from the default, parted by commas: cl-policies(7), PARAMETERS.  A policy
+ * that takes a file is refused without one.
  */
 int	cl_cache_policy_parse(const char *, struct cl_cache_policy *,
 	    struct cl_err *);
@@ -101,6 +112,14 @@ int	cl_cache_policy_parse(const char *, struct cl_cache_policy *,
 /* The same with every parameter at its effective value: "wtinylfu:window=1". */
 const char	*cl_cache_policy_text(const struct cl_cache_policy *,
 		    char buf[CL_CACHE_POLICY_TEXT]);
+
+/* What a policy takes: "window=1 (percent of the slots, 0 to 100), ...". */
+const char	*cl_cache_policy_takes(const struct cl_cache_policy_info *,
+		    char buf[CL_CACHE_TAKES_TEXT]);
+
+/* Are they the same, with the same values for all parameters? */
+bool		 cl_cache_policy_equal(const struct cl_cache_policy *,
+		    const struct cl_cache_policy *);
 
 struct cl_cache	*cl_cache_new(const struct cl_cache_options *,
 		    struct cl_err *);

@@ -1,5 +1,5 @@
 /*
- * The table of policies, and a policy out of what people write.  Strict: what
+ * The table of policies, in the order of cl-policies(7), and a policy out of what people write.  Strict: what
  * is not known, given twice or out of bounds is refused, by a message that
  * says what the policy takes.
  */
@@ -15,7 +15,7 @@
 
 #define VALUE_MAX	20		/* digits of a number */
 #define VIS_MAX		64		/* of what was written, in messages */
-#define LIST_MAX	512
+#define LIST_MAX	384
 
 static const struct policy *const table[] = {
 	&cl_cache_lru,
@@ -75,53 +75,125 @@ unknown_policy(const char *text, size_t n, struct cl_err *err)
 	    "there are %s", cl_text_vis(vis, sizeof(vis), text, n), list));
 }
 
+/* One parameter as people are told of it. */
+static size_t
+describe(const struct cl_cache_param *p, char *buf, size_t size)
+{
+	int n = 0;
+
+	switch (p->kind) {
+	case CL_CACHE_NUMBER:
+		n = snprintf(buf, size, "%s=%" PRIu64 " (%s, %" PRIu64
+		    " to %" PRIu64 ")", p->name, p->value, p->unit, p->lo,
+		    p->hi);
+		break;
+	case CL_CACHE_FLAG:
+	case CL_CACHE_FILE:
+		n = snprintf(buf, size, "%s (%s)", p->name, p->unit);
+		break;
+	}
+	return ((size_t)n);
+}
+
+const char *
+cl_cache_policy_takes(const struct cl_cache_policy_info *info,
+    char buf[CL_CACHE_TAKES_TEXT])
+{
+	size_t at = 0, size = CL_CACHE_TAKES_TEXT;
+	unsigned i;
+
+	buf[0] = '\0';
+	for (i = 0; i < nparams(info); i++) {
+		if (i > 0)
+			at += (size_t)snprintf(buf + at, size - at, ", ");
+		assert(at < size);
+		at += describe(&info->param[i], buf + at, size - at);
+		assert(at < size);
+	}
+	return (buf);
+}
+
 /* What is wrong with a parameter, and what the policy takes. */
 static int
 refuse(const struct cl_cache_policy_info *info, const char *text, size_t n,
     const char *why, struct cl_err *err)
 {
-	const struct cl_cache_param *p = info->param;
-	char list[LIST_MAX], vis[VIS_MAX];
-	size_t at = 0;
-	unsigned i;
+	char takes[CL_CACHE_TAKES_TEXT], vis[VIS_MAX];
 
-	if (nparams(info) == 0)
-		(void)snprintf(list, sizeof(list), "no parameters");
-	for (i = 0; i < nparams(info) && at < sizeof(list); i++, p++)
-		at += (size_t)snprintf(list + at, sizeof(list) - at,
-		    "%s%s=%" PRIu64 " (%s, %" PRIu64 " to %" PRIu64 ")",
-		    i == 0 ? "" : ", ", p->name, p->value, p->unit, p->lo,
-		    p->hi);
 	return (cl_fail(err, CL_EINVAL, "\"%s\" %s: policy %s takes %s",
-	    cl_text_vis(vis, sizeof(vis), text, n), why, info->name, list));
+	    cl_text_vis(vis, sizeof(vis), text, n), why, info->name,
+	    nparams(info) == 0 ? "no parameters" :
+	    cl_cache_policy_takes(info, takes)));
 }
 
-/* One "name=value" of n bytes; a bit of *given for each that was there. */
+/* Which parameter "name", "name=value" or a path is for, or nparams(). */
+static unsigned
+find_param(const struct cl_cache_policy_info *info, const char *text, size_t n)
+{
+	const char *equals = memchr(text, '=', n);
+	size_t nname = equals == NULL ? n : (size_t)(equals - text);
+	unsigned i, file = nparams(info);
+
+	for (i = 0; i < nparams(info); i++)
+		if (info->param[i].kind == CL_CACHE_FILE)
+			file = n > 0 ? i : file;
+		else if (is(text, nname, info->param[i].name))
+			return (i);
+	return (file);
+}
+
+/* The value of a number, of n bytes; 0 bytes are none. */
+static int
+take_number(const struct cl_cache_param *p, const char *text, size_t n,
+    uint64_t *value)
+{
+	char digits[VALUE_MAX + 1];
+
+	if (n > VALUE_MAX)
+		return (CL_EINVAL);
+	memcpy(digits, text, n);
+	digits[n] = '\0';
+	return (cl_text_u64(digits, p->lo, p->hi, value, NULL));
+}
+
+static int
+take_file(struct cl_cache_policy *p, const char *text, size_t n,
+    struct cl_err *err)
+{
+
+	if (n >= sizeof(p->file))
+		return (refuse(p->info, text, n, "is too long a path", err));
+	memcpy(p->file, text, n);
+	p->file[n] = '\0';
+	return (CL_OK);
+}
+
+/* One parameter of n bytes; a bit of *given for each that was there. */
 static int
 take_param(struct cl_cache_policy *p, const char *text, size_t n,
     unsigned *given, struct cl_err *err)
 {
 	const struct cl_cache_policy_info *info = p->info;
-	const char *equals = memchr(text, '=', n);
-	size_t nname = equals == NULL ? n : (size_t)(equals - text);
-	size_t nvalue = equals == NULL ? 0 : n - nname - 1;
-	char value[VALUE_MAX + 1];
-	unsigned i = 0;
+	unsigned i = find_param(info, text, n);
+	size_t nname;
 
-	while (i < nparams(info) && !is(text, nname, info->param[i].name))
-		i++;
 	if (i == nparams(info))
 		return (refuse(info, text, n, "is none of its parameters",
 		    err));
 	if (*given & 1u << i)
 		return (refuse(info, text, n, "is there twice", err));
 	*given |= 1u << i;
-	if (nvalue > VALUE_MAX)
-		nvalue = 0;
-	memcpy(value, text + n - nvalue, nvalue);
-	value[nvalue] = '\0';
-	if (cl_text_u64(value, info->param[i].lo, info->param[i].hi,
-	    &p->value[i], NULL) != CL_OK)
+	if (info->param[i].kind == CL_CACHE_FILE)
+		return (take_file(p, text, n, err));
+	nname = strlen(info->param[i].name);
+	if (info->param[i].kind == CL_CACHE_FLAG) {
+		p->value[i] = 1;
+		return (n == nname ? CL_OK : refuse(info, text, n,
+		    "takes no value", err));
+	}
+	nname += n > nname;			/* the equals sign */
+	if (take_number(&info->param[i], text + nname, n - nname,
+	    &p->value[i]) != CL_OK)
 		return (refuse(info, text, n, "is not such a number", err));
 	return (CL_OK);
 }
@@ -143,6 +215,21 @@ take_params(struct cl_cache_policy *p, const char *text, struct cl_err *err)
 	}
 }
 
+/* A file cannot be left out: nothing could stand for it. */
+static int
+check_file(const struct cl_cache_policy *p, const char *text,
+    struct cl_err *err)
+{
+	unsigned i;
+
+	for (i = 0; i < nparams(p->info); i++)
+		if (p->info->param[i].kind == CL_CACHE_FILE &&
+		    p->file[0] == '\0')
+			return (refuse(p->info, text, strlen(text),
+			    "names no file", err));
+	return (CL_OK);
+}
+
 int
 cl_cache_policy_parse(const char *text, struct cl_cache_policy *p,
     struct cl_err *err)
@@ -156,21 +243,44 @@ cl_cache_policy_parse(const char *text, struct cl_cache_policy *p,
 	p->info = &table[i]->info;
 	for (i = 0; i < CL_CACHE_PARAMS_MAX; i++)
 		p->value[i] = p->info->param[i].value;
-	return (text[n] == '\0' ? CL_OK : take_params(p, text + n + 1, err));
+	p->file[0] = '\0';
+	if (text[n] != '\0' && take_params(p, text + n + 1, err) != CL_OK)
+		return (CL_EINVAL);
+	return (check_file(p, text, err));
+}
+
+bool
+cl_cache_policy_equal(const struct cl_cache_policy *a,
+    const struct cl_cache_policy *b)
+{
+
+	return (a->info == b->info &&
+	    memcmp(a->value, b->value, sizeof(a->value)) == 0 &&
+	    strcmp(a->file, b->file) == 0);
 }
 
 const char *
 cl_cache_policy_text(const struct cl_cache_policy *p,
     char buf[CL_CACHE_POLICY_TEXT])
 {
-	size_t at = 0;
+	const struct cl_cache_param *param = p->info->param;
+	size_t at, size = CL_CACHE_POLICY_TEXT;
+	char sep = ':';
 	unsigned i;
 
-	at += (size_t)snprintf(buf, CL_CACHE_POLICY_TEXT, "%s",
-	    p->info->name);
-	for (i = 0; i < nparams(p->info) && at < CL_CACHE_POLICY_TEXT; i++)
-		at += (size_t)snprintf(buf + at, CL_CACHE_POLICY_TEXT - at,
-		    "%c%s=%" PRIu64, i == 0 ? ':' : ',',
-		    p->info->param[i].name, p->value[i]);
+	at = (size_t)snprintf(buf, size, "%s", p->info->name);
+	for (i = 0; i < nparams(p->info); i++, param++) {
+		if (param->kind == CL_CACHE_FLAG && p->value[i] == 0)
+			continue;
+		assert(at < size);
+		at += (size_t)snprintf(buf + at, size - at, "%c%s", sep,
+		    param->kind == CL_CACHE_FILE ? p->file : param->name);
+		assert(at < size);
+		if (param->kind == CL_CACHE_NUMBER)
+			at += (size_t)snprintf(buf + at, size - at,
+			    "=%" PRIu64, p->value[i]);
+		sep = ',';
+	}
+	assert(at < size);
 	return (buf);
 }

@@ -7,7 +7,7 @@
  * m = n - w, in two segments: probation, and protected with at most p of them.
  * Each segment is a ring.  Counts are exact, one for each key, resident or
  * not: the keys are dense, and need no sketch.  They are halved after every
- * 10 n accesses, so that none is above 20 n.  cl-replay(1), POLICIES, says
+ * 10 n accesses, so that none is above 20 n.  cl-policies(7) says
  * what happens step by step.
  *
  * An admission throws out at most one key: where a candidate of the window
@@ -225,7 +225,8 @@ POLICY_SERVE(wtinylfu)
 const struct policy cl_cache_wtinylfu = {
 	.info = { "wtinylfu", "a window, then the more frequently used",
 	    "arXiv 1512.00727",
-	    { { "window", "percent of the slots", 0, 100, 1 } } },
+		    { { .name = "window", .unit = "percent of the slots", .hi = 100,
+	    .value = 1 } } },
 	.open = wtinylfu_open,
 	.free = wtinylfu_free,
 	.serve = wtinylfu_serve,

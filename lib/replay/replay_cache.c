@@ -32,14 +32,6 @@ deal_slots(struct cl_replay *r, struct cl_cache_pool *pools,
 	return (CL_OK);
 }
 
-static bool
-same_policy(const struct cl_cache_policy *a, const struct cl_cache_policy *b)
-{
-
-	return (a->info == b->info &&
-	    memcmp(a->value, b->value, sizeof(a->value)) == 0);
-}
-
 /* The cache of a replay that is over; what it holds must be the same here. */
 static int
 take_over(struct cl_replay *r, struct cl_err *err)
@@ -52,7 +44,7 @@ take_over(struct cl_replay *r, struct cl_err *err)
 		    "other layers and experts"));
 	if (b->o.nslots != r->o.nslots || b->o.contract != r->o.contract ||
 	    b->o.partition != r->o.partition ||
-	    !same_policy(&b->o.policy, &r->o.policy))
+	    !cl_cache_policy_equal(&b->o.policy, &r->o.policy))
 		return (cl_fail(err, CL_EINVAL, "a cache cannot go on with "
 		    "other slots, contract, policy or partition"));
 	r->cache = b->cache;

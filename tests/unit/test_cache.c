@@ -3,6 +3,7 @@
  * published conformance trace, and the exact facts that must hold of any LRU.
  */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -404,16 +405,37 @@ refused(const char *text, const char *message)
 	assert(strcmp(err.msg, message) == 0);
 }
 
+/* The message names every policy of the table. */
+static void
+no_policy(const char *text, const char *vis)
+{
+	const struct cl_cache_policy_info *info;
+	char message[512];
+	size_t at;
+	unsigned i;
+
+	at = (size_t)snprintf(message, sizeof(message),
+	    "no cache policy is called \"%s\"; there are ", vis);
+	for (i = 0; (info = cl_cache_policy(i)) != NULL; i++)
+		at += (size_t)snprintf(message + at, sizeof(message) - at,
+		    "%s%s", i == 0 ? "" : ", ", info->name);
+	refused(text, message);
+}
+
+static void
+an_unknown_policy_is_refused_with_those_there_are(void)
+{
+
+	no_policy("", "");
+	no_policy("LRU", "LRU");
+	no_policy("lr\033u:window=1", "lr?u");
+}
+
 static void
 what_no_policy_takes_is_refused(void)
 {
 #define TAKES	": policy wtinylfu takes window=1 (percent of the slots, " \
 		"0 to 100)"
-	refused("", "no cache policy is called \"\"; there are lru, wtinylfu");
-	refused("LRU", "no cache policy is called \"LRU\"; there are lru, "
-	    "wtinylfu");
-	refused("lr\033u:window=1", "no cache policy is called \"lr?u\"; "
-	    "there are lru, wtinylfu");
 	refused("lru:", "\"\" is none of its parameters: policy lru takes no "
 	    "parameters");
 	refused("lru:window=1", "\"window=1\" is none of its parameters: "
@@ -459,6 +481,8 @@ static const struct unit units[] = {
 	    a_cache_that_cannot_be_is_refused },
 	{ "a policy's text has all its parameters",
 	    policies_are_written_in_full },
+	{ "an unknown policy is refused, and those there are are told",
+	    an_unknown_policy_is_refused_with_those_there_are },
 	{ "what no policy takes is refused, and what it takes is told",
 	    what_no_policy_takes_is_refused },
 };

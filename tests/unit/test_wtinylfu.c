@@ -77,8 +77,8 @@ static struct cl_cache *
 open_cache(const struct shape *s, enum cl_contract contract, bool by_layer)
 {
 	struct cl_cache_pool pools[TWIN_LAYERS];
-	struct cl_cache_options o = { pools, 1, TWIN_EXPERTS, contract,
-	    { NULL, { 0 } } };
+	struct cl_cache_options o = { .pools = pools, .npools = 1,
+	    .nevent = TWIN_EXPERTS, .contract = contract };
 	uint32_t share[TWIN_LAYERS], i;
 	struct cl_cache *c;
 	char text[40];
