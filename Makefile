@@ -33,7 +33,16 @@ endif
 COMMANDS = cl-trace cl-replay cl-report cl-diff
 objects	 = $(patsubst %.c,$(O)/%.o,$(wildcard $(1)))
 programs = $(patsubst %.c,$(O)/%,$(wildcard $(1)))
-LIB_OBJ	 = $(call objects,lib/*/*.c)
+# Forms of the kernel, by processor: see lib/compute/compute_int.h.
+CPU	:= $(shell $(CC) -dumpmachine)
+FORMS_x86 = x86 avx2 avx2_vnni avx512 avx512_vnni
+FORMS_arm = arm neon neon_dot
+FORMS	 = $(or $(if $(filter x86_64-%,$(CPU)),$(FORMS_x86)),\
+	   $(if $(filter aarch64-% arm64-%,$(CPU)),$(FORMS_arm)),other)
+forms	 = $(1:%=$(O)/lib/compute/compute_%.o)
+ROOMS	 = *
+LIB_OBJ	 = $(filter-out $(call forms,$(filter-out $(FORMS),$(FORMS_x86) \
+	   $(FORMS_arm) other)),$(call objects,$(ROOMS:%=lib/%/*.c)))
 FE_OBJ	 = $(O)/cmd/fe.o
 UNITS	 = $(call programs,tests/unit/test_*.c)
 GENS	 = $(call programs,tests/gen/mk*.c)
@@ -53,6 +62,12 @@ $(O)/flags: export FLAGS := $(FLAGS)
 $(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CL_CFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(call forms,avx2): CL_CFLAGS += -mavx2
+$(call forms,avx2_vnni): CL_CFLAGS += -mavx2 -mavxvnni
+$(call forms,avx512): CL_CFLAGS += -mavx512f -mavx512bw
+$(call forms,avx512_vnni): CL_CFLAGS += -mavx512f -mavx512bw -mavx512vnni
+$(call forms,neon_dot): CL_CFLAGS += -march=armv8.2-a+dotprod
 
 $(O)/libcl.a: $(LIB_OBJ)
 	rm -f $@
