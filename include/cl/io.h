@@ -11,6 +11,9 @@
  * waited for; workers never report.  A demand job that fails ends all that is
  * queued; a prefetch that fails harms nobody, and may be submitted again.
  * With no thread, pread does a job inside submit.  One thread calls.
+ *
+ * Two back ends model a device (cl/virtual.h): files and buffers are nothing
+ * to them, and may be missing.
  */
 
 #include <stdbool.h>
@@ -20,6 +23,7 @@
 #include "cl/err.h"
 
 struct cl_io;
+struct cl_virtual_spec;
 
 #define CL_IO_THREADS_MAX	16
 #define CL_IO_PARTS_MAX		16	/* as many as an expert has slabs */
@@ -30,8 +34,10 @@ enum cl_io_queue {
 };
 
 enum cl_io_backend {
-	CL_IO_AUTO,			/* the first of the others that works */
-	CL_IO_PREAD			/* threads that call pread(2) */
+	CL_IO_AUTO,			/* the first that works and reads */
+	CL_IO_PREAD,			/* threads that call pread(2) */
+	CL_IO_MODEL,			/* a device on a clock of its own */
+	CL_IO_SLEEP			/* the same device on the machine's */
 };
 
 enum cl_io_os_cache {
@@ -44,6 +50,7 @@ struct cl_io_options {
 	enum cl_io_os_cache os_cache;
 	uint32_t	 nthreads;	/* reads under way at once */
 	uint32_t	 retries;	/* of a read that fails with EIO */
+	const struct cl_virtual_spec *device; /* of MODEL and SLEEP; copied */
 };
 
 /* nbytes from offset off of a file, to buf. */
@@ -65,6 +72,7 @@ struct cl_io_job {
 	/* the submitter's */
 	const struct cl_io_part *parts;	/* NULL: those in part[] */
 	uint32_t	 nparts;
+	bool		 dense;		/* of dense weights */
 	struct cl_io_part part[CL_IO_PARTS_MAX];
 
 	/* the reader's, from submit until waited for */

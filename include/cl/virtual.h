@@ -2,22 +2,16 @@
 #define CL_VIRTUAL_H
 
 /*
- * A storage device that is not there: a queueing model on a virtual clock.
+ * A storage device that is not there: a queueing model.
  *
  * A request takes a fixed latency, in which any number of them overlap, and
  * then the one link of the device, in the order in which they came.  So one
  * alone takes latency + bytes / rate, and enough of them at once move bytes /
  * rate.  At most `depth` requests are in the device; others wait for a place.
  *
- * Before the device stand as many workers as a reader has.  A worker takes a
- * job, demand before prefetch, and makes a request of each of its parts, one
- * after another; with `spread` each part is for any worker.  What a worker has
- * taken is neither overtaken nor given up.
- *
  * All is integers: nanoseconds, and bytes since the link was last idle, so
- * that no rounding adds up.  Same calls, same times, on every machine.  The
- * clock stops at 2^63 - 1.  A job is the caller's, and is left alone from
- * submit until it is done; a submit allocates nothing.  One thread, any.
+ * that no rounding adds up.  Same calls, same times, on every machine.  Time
+ * stops at 2^63 - 1.  One thread at a time.
  */
 
 #include <stdbool.h>
@@ -25,10 +19,8 @@
 #include <stdint.h>
 
 struct cl_err;
-struct cl_virtual;
 
 #define CL_VIRTUAL_DEPTH_MAX	1024
-#define CL_VIRTUAL_PARTS_MAX	16
 #define CL_VIRTUAL_RATE_MIN	1024	/* bytes/s; so that times stay times */
 
 struct cl_virtual_spec {
@@ -58,67 +50,27 @@ const char	*cl_virtual_text(char buf[CL_VIRTUAL_TEXT_MAX],
 uint64_t	cl_virtual_compute_ns(const struct cl_virtual_spec *,
 		    uint64_t nbytes);
 
-/* The device proper, for those who bring workers of their own. */
-struct cl_virtual_link {
+/* A time so much later, or the end of time. */
+uint64_t	cl_virtual_later(uint64_t at, uint64_t ns);
+
+/* The caller's; nothing in it is for others to read. */
+struct cl_virtual {
 	struct cl_virtual_spec spec;
 	uint64_t	 nserved;
 	uint64_t	 end[CL_VIRTUAL_DEPTH_MAX]; /* of the last ones */
-	uint64_t	 rate;		/* since then: */
-	uint64_t	 from;		/* when the link was last idle */
-	uint64_t	 nbytes;	/* that it took on since */
-	uint64_t	 free;		/* when it will be idle */
+	uint64_t	 rate;		/* since it was changed or had a rest: */
+	uint64_t	 from;		/* when that was */
+	uint64_t	 nbytes;	/* that the link has taken on */
+	uint64_t	 free;		/* when it is through with them */
 };
 
-void	cl_virtual_link_init(struct cl_virtual_link *,
-	    const struct cl_virtual_spec *);
+void	cl_virtual_init(struct cl_virtual *, const struct cl_virtual_spec *);
 
-/* When a request ends that comes at a time, no earlier than the last one. */
-uint64_t	cl_virtual_link_serve(struct cl_virtual_link *, uint64_t at,
+/*
+ * When a request ends that comes at a time, which is no earlier than that of
+ * the one before; neither is its end.
+ */
+uint64_t	cl_virtual_serve(struct cl_virtual *, uint64_t at,
 		    uint64_t nbytes, bool dense);
-
-enum cl_virtual_queue {
-	CL_VIRTUAL_DEMAND,
-	CL_VIRTUAL_PREFETCH
-};
-
-struct cl_virtual_job {
-	/* the submitter's */
-	uint64_t	 nbytes[CL_VIRTUAL_PARTS_MAX];
-	uint32_t	 nparts;	/* at least 1 */
-	bool		 dense;
-
-	/* the device's */
-	enum cl_virtual_state {
-		CL_VIRTUAL_WAITING,
-		CL_VIRTUAL_BEGUN,	/* a worker has at least one part */
-		CL_VIRTUAL_DONE
-	}		 state;
-	enum cl_virtual_queue queue;
-	uint32_t	 begun;		/* parts that were */
-	uint32_t	 ended;
-	uint64_t	 begin_ns;
-	uint64_t	 end_ns;
-	struct cl_virtual_job *prev, *next;
-};
-
-/* nworkers is at least 1.  The clock starts at 0. */
-struct cl_virtual	*cl_virtual_new(const struct cl_virtual_spec *,
-			    uint32_t nworkers, bool spread, struct cl_err *);
-
-uint64_t	cl_virtual_now(const struct cl_virtual *);
-
-void	cl_virtual_submit(struct cl_virtual *, struct cl_virtual_job *,
-	    enum cl_virtual_queue);
-
-/* What is still in the prefetch queue goes to the end of the other one. */
-void	cl_virtual_promote(struct cl_virtual *, struct cl_virtual_job *);
-
-/* Move the clock on to when the job is done. */
-void	cl_virtual_wait(struct cl_virtual *, struct cl_virtual_job *);
-
-/* Move the clock on; reads go on meanwhile. */
-void	cl_virtual_spend(struct cl_virtual *, uint64_t ns);
-
-void	cl_virtual_free(struct cl_virtual *);		/* NULL is legal */
 
 #endif /* CL_VIRTUAL_H */

@@ -24,6 +24,8 @@
 
 static const struct cl_io_back *const backs[] = {
 	&cl_io_back_pread,
+	&cl_io_back_model,
+	&cl_io_back_sleep,
 };
 
 static void
@@ -212,7 +214,7 @@ open_back(struct cl_io *io, struct cl_err *err)
 	size_t i, n = sizeof(backs) / sizeof(backs[0]);
 
 	for (i = 0; i < n; i++) {
-		if (io->o.backend != CL_IO_AUTO &&
+		if (io->o.backend == CL_IO_AUTO ? backs[i]->modelled :
 		    io->o.backend != backs[i]->id)
 			continue;
 		if (backs[i]->open(io, why) == CL_OK) {

@@ -8,12 +8,14 @@
  */
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include "cl/io.h"
 
 struct cl_io_back {
 	enum cl_io_backend id;
 	const char	*name;
+	bool		 modelled;	/* taken only where asked for */
 	/* All it needs, or an error that says why it cannot be had. */
 	int		(*open)(struct cl_io *, struct cl_err *);
 	/*
@@ -67,6 +69,21 @@ struct cl_io {
 };
 
 extern const struct cl_io_back cl_io_back_pread;
+extern const struct cl_io_back cl_io_back_model;
+extern const struct cl_io_back cl_io_back_sleep;
+
+/* Threads for a back end whose reads block; its state begins with this. */
+struct cl_io_pool {
+	/* Without mu: bring a read to its end. */
+	void		(*read)(struct cl_io *, struct cl_io_read *);
+	pthread_cond_t	 work;		/* with io->mu: a job was queued */
+	uint32_t	 nthreads;	/* that were started */
+	pthread_t	 thread[CL_IO_THREADS_MAX];
+};
+
+int	cl_io_pool_start(struct cl_io *, struct cl_err *);
+void	cl_io_pool_kick(struct cl_io *);	/* as a back end's */
+void	cl_io_pool_stop(struct cl_io *);
 
 /* Under mu: is there a read to begin? */
 bool	cl_io_queued(const struct cl_io *);
