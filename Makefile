@@ -85,6 +85,7 @@ $(foreach c,$(COMMANDS:cl-%=%),$(eval $(O)/cl-$(c): \
 
 # What reads traces, from archives as well.
 $(O)/cl-trace $(O)/cl-replay: $(O)/cmd/input.o $(O)/cmd/corpus_kind.o
+$(O)/cl-replay: $(O)/cmd/feed.o
 $(O)/cl-trace: $(O)/cmd/corpus.o $(O)/cmd/corpus_read.o
 
 $(FUZZERS): $(O)/tests/fuzz/replay.o

@@ -23,6 +23,7 @@ struct cl_conditions {
 	const char	*member_name;	/* in an archive, or NULL */
 	bool		 warm;		/* the cache goes from trace to trace */
 	const char	*budget;	/* as it was asked for */
+	unsigned	 prefill;	/* an enum cl_prefill */
 	const char	*io;		/* "real", "none" */
 	const char	*os_cache;	/* "keep", "drop"; NULL: nothing read */
 	uint32_t	 threads;
@@ -34,7 +35,7 @@ int	cl_conditions_set(struct cl_stats_conds *,
 	    const struct cl_model *, const struct cl_budget_slots *,
 	    const struct cl_replay_options *, struct cl_err *);
 
-/* "event" or "serial"; "union" or "token"; "global" or "layer". */
+/* "event" or "serial"; "union", "token" ..; "global" or "layer". */
 extern const char *const cl_conditions_contracts[];
 extern const char *const cl_conditions_prefills[];
 extern const char *const cl_conditions_partitions[];

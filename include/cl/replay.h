@@ -2,34 +2,26 @@
 #define CL_REPLAY_H
 
 /*
- * The replay: blocks of a trace go in, an expert cache decides, bytes are
- * read, counters come out.  One loop for every back end and policy: decisions
- * depend on the trace and these options alone.  It borrows the model, the
- * options' pointers and the writer for its life; memory does not grow with
- * the trace.  One thread.
+ * The replay: passes go in, an expert cache decides, bytes are read, counters
+ * come out.  One loop for every back end and policy: decisions depend on the
+ * trace and these options alone.  It borrows the model, the keys, the options'
+ * pointers and the writer for its life; memory does not grow with the trace.
+ * One thread.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cl/cache.h"
-#include "cl/trace.h"
 
 struct cl_device;
 struct cl_err;
+struct cl_keys;
 struct cl_model;
+struct cl_pass;
 struct cl_replay;
 struct cl_stats_end;
 struct cl_stats_writer;
-
-#define CL_REPLAY_EXPERTS_MAX	1048576	/* in all layers: tables have them all */
-
-enum cl_replay_prefill {
-	/* A prefill pass asks each layer once for its tokens' experts. */
-	CL_PREFILL_UNION,
-	/* Its tokens are events of their own, from the first prompt token on. */
-	CL_PREFILL_TOKEN
-};
 
 enum cl_replay_partition {
 	CL_PARTITION_GLOBAL,		/* one pool of slots for all layers */
@@ -38,7 +30,6 @@ enum cl_replay_partition {
 
 struct cl_replay_options {
 	enum cl_contract contract;
-	enum cl_replay_prefill prefill;
 	enum cl_replay_partition partition;
 	struct cl_cache_policy policy;
 	uint32_t	 nslots;
@@ -63,32 +54,35 @@ struct cl_replay_options {
 	void		*arg;
 };
 
-/* Buffers besides the slots that a replay needs of its device: the largest k. */
-uint32_t	cl_replay_nbypass(const struct cl_model *);
-
 /*
  * Writes the columns of the run whose conditions the writer has written, and
  * starts the clock.  input_wait_ns, here and below, is the time spent so far
- * waiting for the trace: none of it is part of the wall time.
+ * waiting for the trace: none of it is part of the wall time.  Keys are those
+ * of the model, and keys->kmax the buffers for bypasses that the device has.
  */
 struct cl_replay	*cl_replay_new(const struct cl_model *,
+			    const struct cl_keys *,
 			    const struct cl_replay_options *,
 			    struct cl_stats_writer *, uint64_t input_wait_ns,
 			    struct cl_err *);
 
+/* The time spent so far waiting for the trace, before more of it is replayed. */
+void	cl_replay_waited(struct cl_replay *, uint64_t input_wait_ns);
+
 /*
- * Replay the next block.  Absurd sizes of experts may add up to more bytes
- * than are counted, 2^63 - 1 a phase: CL_ENOTSUP.
+ * Replay a pass, or the next part of one; a sink of cl_events.  Once done,
+ * nothing is.  Absurd sizes of experts may add up to more bytes than are
+ * counted, 2^63 - 1 a phase: CL_ENOTSUP.
  */
-int	cl_replay_block(struct cl_replay *, const struct cl_trace_block *,
-	    uint64_t input_wait_ns, struct cl_err *);
+int	cl_replay_pass(struct cl_replay *, const struct cl_pass *,
+	    struct cl_err *);
 
 /* Have as many tokens been counted as were asked for? */
 bool	cl_replay_done(const struct cl_replay *);
 
 /* The trace is over, whole or not: the last window, all totals, the trailer. */
 int	cl_replay_finish(struct cl_replay *, const struct cl_stats_end *,
-	    uint64_t input_wait_ns, struct cl_err *);
+	    struct cl_err *);
 
 void	cl_replay_free(struct cl_replay *);		/* NULL is legal */
 

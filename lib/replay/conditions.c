@@ -6,6 +6,7 @@
 #include "cl/budget.h"
 #include "cl/conditions.h"
 #include "cl/err.h"
+#include "cl/events.h"
 #include "cl/model.h"
 #include "cl/replay.h"
 #include "cl/stats.h"
@@ -21,6 +22,7 @@ const char *const cl_conditions_contracts[] = {
 const char *const cl_conditions_prefills[] = {
 	[CL_PREFILL_UNION] = "union",
 	[CL_PREFILL_TOKEN] = "token",
+	[CL_PREFILL_SKIP] = "skip",
 	NULL
 };
 const char *const cl_conditions_partitions[] = {
@@ -96,7 +98,7 @@ cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
 	(void)cl_stats_set_str(c, "contract",
 	    cl_conditions_contracts[o->contract], err);
 	(void)cl_stats_set_str(c, "prefill",
-	    cl_conditions_prefills[o->prefill], err);
+	    cl_conditions_prefills[what->prefill], err);
 	(void)cl_stats_set_str(c, "policy",
 	    cl_cache_policy_text(&o->policy, policy), err);
 	(void)cl_stats_set_str(c, "partition",

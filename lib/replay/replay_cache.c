@@ -15,15 +15,15 @@ static int
 deal_slots(struct cl_replay *r, struct cl_cache_pool *pools,
     struct cl_err *err)
 {
-	uint32_t *nexperts, *share, i;
+	uint32_t *nexperts, *share, i, n = r->keys->ncolumns;
 
-	if ((nexperts = calloc(r->ncolumns, 2 * sizeof(*nexperts))) == NULL)
+	if ((nexperts = calloc(n, 2 * sizeof(*nexperts))) == NULL)
 		return (cl_fail_nomem(err, "the cache's pools"));
-	share = nexperts + r->ncolumns;
-	for (i = 0; i < r->ncolumns; i++)
-		nexperts[i] = r->column[i].nexperts;
-	cl_budget_deal(r->o.nslots, nexperts, share, r->ncolumns);
-	for (i = 0; i < r->ncolumns; i++) {
+	share = nexperts + n;
+	for (i = 0; i < n; i++)
+		nexperts[i] = r->keys->column[i].nexperts;
+	cl_budget_deal(r->o.nslots, nexperts, share, n);
+	for (i = 0; i < n; i++) {
 		pools[i].nkeys = nexperts[i];
 		pools[i].nslots = share[i];
 		r->column[i].pool = i;
@@ -38,8 +38,8 @@ take_over(struct cl_replay *r, struct cl_err *err)
 {
 	struct cl_replay *b = r->o.before;
 
-	if (b->cache == NULL || b->nkeys != r->nkeys ||
-	    memcmp(b->name, r->name, r->nkeys * sizeof(*r->name)) != 0)
+	if (b->cache == NULL || b->keys->nkeys != r->keys->nkeys ||
+	    memcmp(b->name, r->name, b->keys->nkeys * sizeof(*r->name)) != 0)
 		return (cl_fail(err, CL_EINVAL, "a cache cannot go on with "
 		    "other layers and experts"));
 	if (b->o.nslots != r->o.nslots || b->o.contract != r->o.contract ||
@@ -53,26 +53,23 @@ take_over(struct cl_replay *r, struct cl_err *err)
 }
 
 int
-cl_replay_make_cache(struct cl_replay *r, uint32_t nevent, struct cl_err *err)
+cl_replay_make_cache(struct cl_replay *r, struct cl_err *err)
 {
 	struct cl_cache_options o = {
 		.npools = 1,
-		.nevent = nevent,
+		.nevent = r->keys->nlargest,
 		.contract = r->o.contract,
 		.policy = r->o.policy,
 	};
 	struct cl_cache_pool *pools;
 	int status = CL_OK;
 
-	if (r->ncolumns == 0)
-		return (cl_fail(err, CL_EINVAL, "no layer has experts: "
-		    "there is nothing to cache"));
-	if ((pools = calloc(r->ncolumns, sizeof(*pools))) == NULL)
+	if ((pools = calloc(r->keys->ncolumns, sizeof(*pools))) == NULL)
 		return (cl_fail_nomem(err, "the cache's pools"));
-	pools[0].nkeys = r->nkeys;
+	pools[0].nkeys = r->keys->nkeys;
 	pools[0].nslots = r->o.nslots;
 	if (r->o.partition == CL_PARTITION_LAYER) {
-		o.npools = r->ncolumns;
+		o.npools = r->keys->ncolumns;
 		status = deal_slots(r, pools, err);
 	}
 	o.pools = pools;

@@ -138,7 +138,7 @@ fetch(struct cl_replay *r, struct column *col, const uint32_t *keys,
 	for (i = 0; i < n; i++) {
 		if (out->slot[i] != CL_CACHE_NO_SLOT)
 			buf[i] = cl_device_slot(r->o.device, out->slot[i]);
-		else if (nbypass < r->nbypass)
+		else if (nbypass < r->keys->kmax)
 			buf[i] = cl_device_bypass(r->o.device, nbypass++);
 		else {
 			if ((status = wave(r, col, keys, out, buf, from, i,

@@ -2,12 +2,12 @@
 #define REPLAY_INT_H
 
 /*
- * A replay's state.  Keys number the experts of the layers with a column: key
- * = base of the column + expert.
+ * A replay's state.
  */
 
 #include "cl/host.h"
 #include "cl/io.h"
+#include "cl/keys.h"
 #include "cl/replay.h"
 #include "cl/tally.h"
 
@@ -16,13 +16,9 @@ enum { PREFILL, DECODE, NPHASES };
 struct column {
 	uint32_t	 layer;		/* absolute */
 	uint32_t	 base;		/* key of its expert 0 */
-	uint32_t	 nexperts;
 	uint32_t	 pool;		/* of the cache */
 	uint64_t	 expert_bytes;
 	struct cl_tally_layer *tally;
-	/* What the pass at hand uses of the layer, by first appearance. */
-	uint32_t	*keys;
-	uint32_t	 nkeys;
 };
 
 struct cl_replay {
@@ -30,24 +26,14 @@ struct cl_replay {
 	struct cl_replay_options o;
 	struct cl_stats_writer *writer;
 	struct cl_cache	*cache;
+	const struct cl_keys *keys;
 	struct column	*column;
-	uint32_t	 ncolumns;
-	uint32_t	 nbypass;
-	uint32_t	 nkeys;
 	uint64_t	*name;		/* of each key: 2^63 + layer x 2^32 + e */
-
-	/* the pass at hand */
-	bool		 open;		/* there is one */
-	bool		 prefill;	/* it has a prompt token */
-	uint64_t	 pass_tokens;
-	uint64_t	 pass_padding;
-	uint32_t	 stamp;		/* its number, > 0 */
-	uint32_t	*stamped;	/* of each key: the pass that listed it */
-	uint32_t	*keys;		/* of one cell */
 
 	/* the run */
 	bool		 warming;
 	bool		 done;
+	uint64_t	 pass_tokens;	/* of the pass at hand, so far */
 	uint64_t	 warmed;	/* tokens of the warm-up so far */
 	uint64_t	 counted;	/* tokens since */
 	uint64_t	 next_window;
@@ -67,9 +53,8 @@ struct cl_replay {
 	struct cl_host_usage usage;	/* when the clock started */
 };
 
-/* Once all columns are there; nevent: members of the largest event. */
-int	cl_replay_make_cache(struct cl_replay *, uint32_t nevent,
-	    struct cl_err *);
+/* Once all columns are there. */
+int	cl_replay_make_cache(struct cl_replay *, struct cl_err *);
 
 /*
  * Serve n keys that one pass uses of one layer: cache, counters, digest,

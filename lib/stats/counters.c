@@ -30,6 +30,7 @@ static const char *const names[CL_N_COUNTERS] = {
 	[CL_N_DEMAND_BYTES] = "demand_bytes",
 	[CL_N_PREFETCH_BYTES] = "prefetch_bytes",
 	[CL_N_DENSE_BYTES] = "dense_bytes",
+	[CL_N_SKIPPED] = "skipped",
 	[CL_N_DIGEST] = "digest"
 };
 

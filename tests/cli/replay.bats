@@ -525,3 +525,14 @@ peak()
 		[ "$after" -eq "$whole" ]
 	done
 }
+
+@test "--prefill skip passes over prompts and counts their tokens" {
+	run --separate-stderr bash -o pipefail -c \
+	    "cl-replay --io none --prefill skip $TRACE | cl-report -f json"
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	[ "$(jq -c '.runs[0] | [.phases.prefill.tokens,
+	    .phases.prefill.accesses, .totals.skipped > 0,
+	    .totals.tokens > 0]' <<<"$output")" = \
+	    '[0,0,true,true]' ]
+}

@@ -17,6 +17,8 @@
 #include "cl/stats_read.h"
 #include "cl/stats_write.h"
 #include "cl/text.h"
+#include "cl/trace.h"
+#include "fed.h"
 #include "memio.h"
 #include "unit.h"
 
@@ -192,6 +194,8 @@ options(uint32_t nslots)
 	return (o);
 }
 
+static enum cl_prefill prefill;		/* of the replays that follow */
+
 /* Replay nblocks blocks, with a run made for the purpose. */
 static void
 replay(const struct cl_model *m, const struct cl_replay_options *o,
@@ -200,7 +204,7 @@ replay(const struct cl_model *m, const struct cl_replay_options *o,
 	struct cl_stats_conds conds = { 0 };
 	struct cl_stats_end end = { .end = CL_END_COMPLETE };
 	struct cl_stats_writer *w;
-	struct cl_replay *run;
+	struct fed run;
 	struct cl_err err = { 0 };
 	struct cl_buf bytes;
 	struct cl_dst *dst;
@@ -209,11 +213,13 @@ replay(const struct cl_model *m, const struct cl_replay_options *o,
 	cl_buf_init(&bytes);
 	dst = mem_dst(&bytes);
 	assert((w = cl_stats_writer_new(dst, &conds, &err)) != NULL);
-	assert((run = cl_replay_new(m, o, w, 0, &err)) != NULL);
-	for (i = 0; i < nblocks && !cl_replay_done(run); i++)
-		assert(cl_replay_block(run, &blocks[i].b, 0, &err) == CL_OK);
-	assert(cl_replay_finish(run, &end, WAIT_NS, &err) == CL_OK);
-	cl_replay_free(run);
+	run = fed_new(m, o, prefill, w, &err);
+	assert(run.replay != NULL);
+	for (i = 0; i < nblocks && !cl_replay_done(run.replay); i++)
+		assert(cl_events_block(run.events, &blocks[i].b, &err) ==
+		    CL_OK);
+	assert(fed_finish(&run, &end, WAIT_NS, &err) == CL_OK);
+	fed_free(&run);
 	cl_stats_writer_free(w);
 	assert(cl_dst_finish(dst, &err) == CL_OK);
 	cl_dst_free(dst);
@@ -263,7 +269,7 @@ token_prefill_makes_each_token_an_event(void)
 	struct block x;
 	struct result r;
 
-	o.prefill = CL_PREFILL_TOKEN;
+	prefill = CL_PREFILL_TOKEN;
 	begin_block(&x);
 	add_token(&x, true, false, "01", "23");
 	add_token(&x, false, false, "12", "32");
@@ -280,6 +286,7 @@ token_prefill_makes_each_token_an_event(void)
 	assert(r.phase[0][CL_N_TOKENS] == 3 && r.phase[1][CL_N_TOKENS] == 0);
 	assert(r.phase[0][CL_N_EVENTS] == 4 && r.phase[1][CL_N_EVENTS] == 0);
 	assert(r.phase[0][CL_N_ACCESSES] == 3 + 2 + 2 + 1);
+	prefill = CL_PREFILL_UNION;
 	cl_model_free(m);
 }
 
@@ -336,8 +343,8 @@ warm_up_keeps_the_cache_and_counts_nothing(void)
 	cl_model_free(m);
 }
 
-/* A run of a block onto dst; before may be NULL.  NULL where it is refused. */
-static struct cl_replay *
+/* A run of a block onto dst; before may be NULL. */
+static struct fed
 go_on(const struct cl_model *m, struct cl_replay_options o,
     struct cl_replay *before, struct block *x, struct cl_dst *dst,
     struct cl_err *err)
@@ -345,13 +352,14 @@ go_on(const struct cl_model *m, struct cl_replay_options o,
 	struct cl_stats_end end = { .end = CL_END_COMPLETE };
 	struct cl_stats_conds conds = { 0 };
 	struct cl_stats_writer *w = cl_stats_writer_new(dst, &conds, NULL);
-	struct cl_replay *run;
+	struct fed run;
 
 	assert(w != NULL);
 	o.before = before;
-	if ((run = cl_replay_new(m, &o, w, 0, err)) != NULL) {
-		assert(cl_replay_block(run, &x->b, 0, NULL) == CL_OK);
-		assert(cl_replay_finish(run, &end, 0, NULL) == CL_OK);
+	run = fed_new(m, &o, prefill, w, err);
+	if (run.replay != NULL) {
+		assert(cl_events_block(run.events, &x->b, NULL) == CL_OK);
+		assert(fed_finish(&run, &end, 0, NULL) == CL_OK);
 	}
 	cl_stats_writer_free(w);
 	return (run);
@@ -362,7 +370,7 @@ a_cache_goes_on_where_all_is_the_same(void)
 {
 	struct cl_model *m = bare_model();
 	struct cl_replay_options o = options(12), other;
-	struct cl_replay *first, *second;
+	struct fed first, second, no;
 	struct cl_err err = { 0 };
 	struct cl_buf one = { 0 }, two = { 0 }, none = { 0 };
 	struct cl_dst *d1 = mem_dst(&one), *d2 = mem_dst(&two);
@@ -374,24 +382,30 @@ a_cache_goes_on_where_all_is_the_same(void)
 	first = go_on(m, o, NULL, &x, d1, NULL);
 	other = o;
 	other.nslots = 11;
-	assert(go_on(m, other, first, &x, d0, &err) == NULL);
+	no = go_on(m, other, first.replay, &x, d0, &err);
+	assert(no.replay == NULL);
+	fed_free(&no);
 	assert(err.code == CL_EINVAL);
 	memset(&err, 0, sizeof(err));
 	other = o;
 	other.contract = CL_CONTRACT_SERIAL;
-	assert(go_on(m, other, first, &x, d0, &err) == NULL);
+	no = go_on(m, other, first.replay, &x, d0, &err);
+	assert(no.replay == NULL);
+	fed_free(&no);
 	assert(err.code == CL_EINVAL);
-	second = go_on(m, o, first, &x, d2, NULL);
-	assert(second != NULL);
-	assert(go_on(m, o, first, &x, d0, NULL) == NULL);
+	second = go_on(m, o, first.replay, &x, d2, NULL);
+	assert(second.replay != NULL);
+	no = go_on(m, o, first.replay, &x, d0, NULL);
+	assert(no.replay == NULL);
+	fed_free(&no);
 	assert(cl_dst_flush(d1, NULL) == CL_OK);
 	assert(cl_dst_flush(d2, NULL) == CL_OK);
 	read_back(&one, &r);
 	assert(r.total[CL_N_COLD] > 0);
 	read_back(&two, &r);
 	assert(r.total[CL_N_ACCESSES] > 0 && r.total[CL_N_MISSES] == 0);
-	cl_replay_free(first);
-	cl_replay_free(second);
+	fed_free(&first);
+	fed_free(&second);
 	cl_dst_free(d0);
 	cl_dst_free(d1);
 	cl_dst_free(d2);
@@ -407,7 +421,7 @@ a_warm_up_that_takes_all_is_not_measured(void)
 	char path[] = "/tmp/cl-test-replay.XXXXXX";
 	struct cl_model *m = make_model(path);
 	struct cl_device_options d = { .nslots = 12,
-	    .nbypass = cl_replay_nbypass(m), .stride = 12288 };
+	    .nbypass = 2, .stride = 12288 };
 	struct cl_replay_options o = options(12);
 	struct block x;
 	struct result r;
@@ -499,7 +513,7 @@ try_replay(const struct cl_model *m, struct block *x, struct cl_err *err)
 	struct cl_replay_options o = options(1);
 	struct cl_stats_conds conds = { 0 };
 	struct cl_stats_writer *w;
-	struct cl_replay *r;
+	struct fed r;
 	struct cl_buf bytes;
 	struct cl_dst *dst;
 	int status;
@@ -508,9 +522,12 @@ try_replay(const struct cl_model *m, struct block *x, struct cl_err *err)
 	dst = mem_dst(&bytes);
 	assert((w = cl_stats_writer_new(dst, &conds, NULL)) != NULL);
 	memset(err, 0, sizeof(*err));
-	r = cl_replay_new(m, &o, w, 0, err);
-	status = r == NULL ? err->code : cl_replay_block(r, &x->b, 0, err);
-	cl_replay_free(r);
+	r = fed_new(m, &o, prefill, w, err);
+	status = r.replay == NULL ? err->code :
+	    cl_events_block(r.events, &x->b, err);
+	if (status == CL_OK)
+		status = cl_events_finish(r.events, err);
+	fed_free(&r);
 	cl_stats_writer_free(w);
 	cl_dst_free(dst);
 	cl_buf_free(&bytes);
@@ -612,7 +629,7 @@ one_way_of_reading(const struct cl_model *m, struct cl_replay_options o,
 {
 	struct cl_device_options d = { .io = { .nthreads = nthreads,
 	    .os_cache = nthreads % 2 ? CL_IO_DROP : CL_IO_KEEP },
-	    .nslots = o.nslots, .nbypass = cl_replay_nbypass(m),
+	    .nslots = o.nslots, .nbypass = 2,
 	    .stride = 12288 };
 	struct served s = { 0 };
 	struct cl_device *device = cl_device_new(m, &d, NULL);
@@ -657,7 +674,7 @@ every_byte_handed_on_is_the_experts_own(void)
 			    CL_PARTITION_GLOBAL;
 			o.contract = mode % 2 ? CL_CONTRACT_SERIAL :
 			    CL_CONTRACT_EVENT;
-			o.prefill = mode / 2 % 2 ? CL_PREFILL_TOKEN :
+			prefill = mode / 2 % 2 ? CL_PREFILL_TOKEN :
 			    CL_PREFILL_UNION;
 			replay(m, &o, x, NBLOCKS, &counted);
 			assert(counted.total[CL_N_ACCESSES] > 500);
@@ -665,6 +682,7 @@ every_byte_handed_on_is_the_experts_own(void)
 				one_way_of_reading(m, o, x, threads[t],
 				    &counted);
 		}
+	prefill = CL_PREFILL_UNION;
 	free(x);
 	assert(unlink(path) == 0);
 	cl_model_free(m);

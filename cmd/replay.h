@@ -1,0 +1,56 @@
+#ifndef REPLAY_H
+#define REPLAY_H
+
+/*
+ * cl-replay: what it is asked for, and the ways it works.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cl/budget.h"
+#include "cl/cache.h"
+#include "cl/events.h"
+#include "cl/io.h"
+#include "cl/replay.h"
+#include "cl/text.h"
+
+struct replay_options {
+	struct cl_replay_options replay;
+	enum cl_prefill	 prefill;
+	struct cl_budget budget;
+	const char	*budget_text;
+	const char	*model;
+	const char	*output;
+	bool		 replace;
+	bool		 real;		/* bytes are read */
+	bool		 warm;
+	enum cl_io_os_cache os_cache;
+	uint32_t	 nthreads;
+	/* What is done: replay_traces, or what an option has in its place. */
+	int		(*mode)(const struct replay_options *,
+			    char *const *operands, int n);
+};
+
+/* Names of choices, as the conditions of a run have them. */
+extern const char *const replay_ios[];		/* "none", "real" */
+extern const char *const replay_os_caches[];	/* by enum cl_io_os_cache */
+
+/*
+ * The command line; operands are what is left from *first on.  Dies of misuse.
+ */
+void	replay_options(struct replay_options *, int argc, char **argv,
+	    int *first);
+
+/* A policy as --policy takes it; dies of misuse. */
+void	replay_policy(const char *text, struct cl_cache_policy *);
+
+/* Replay every trace, each as a run of its own. */
+int	replay_traces(const struct replay_options *, char *const *operands,
+	    int n);
+
+/* --list-policies: the table, with what each policy takes. */
+int	replay_list(const struct replay_options *, char *const *operands,
+	    int n);
+
+#endif /* REPLAY_H */

@@ -1,0 +1,140 @@
+/*
+ * The command line of cl-replay.
+ */
+
+#include <getopt.h>
+
+#include "cl/conditions.h"
+#include "cl/err.h"
+#include "fe.h"
+#include "replay.h"
+
+#define TOKENS_MAX	(UINT64_C(1) << 48)	/* sums of them stay sums */
+
+const char *const replay_ios[] = { "none", "real", NULL };
+const char *const replay_os_caches[] = {
+	[CL_IO_KEEP] = "keep", [CL_IO_DROP] = "drop", NULL
+};
+
+enum { OPT_CACHE = 256, OPT_CONTRACT, OPT_FORCE, OPT_IO, OPT_LIST_POLICIES,
+    OPT_MODEL, OPT_OS_CACHE, OPT_PARTITION, OPT_POLICY, OPT_PREFILL,
+    OPT_THREADS, OPT_TOKENS, OPT_WARM, OPT_WARMUP, OPT_WINDOW };
+
+static const struct option long_options[] = {
+	{ "cache", required_argument, NULL, OPT_CACHE },
+	{ "contract", required_argument, NULL, OPT_CONTRACT },
+	{ "force", no_argument, NULL, OPT_FORCE },
+	{ "help", no_argument, NULL, 'h' },
+	{ "io", required_argument, NULL, OPT_IO },
+	{ "list-policies", no_argument, NULL, OPT_LIST_POLICIES },
+	{ "model", required_argument, NULL, OPT_MODEL },
+	{ "os-cache", required_argument, NULL, OPT_OS_CACHE },
+	{ "partition", required_argument, NULL, OPT_PARTITION },
+	{ "policy", required_argument, NULL, OPT_POLICY },
+	{ "prefill", required_argument, NULL, OPT_PREFILL },
+	{ "threads", required_argument, NULL, OPT_THREADS },
+	{ "tokens", required_argument, NULL, OPT_TOKENS },
+	{ "version", no_argument, NULL, 'V' },
+	{ "warm", no_argument, NULL, OPT_WARM },
+	{ "warmup", required_argument, NULL, OPT_WARMUP },
+	{ "window", required_argument, NULL, OPT_WINDOW },
+	{ NULL, 0, NULL, 0 }
+};
+
+void
+replay_policy(const char *text, struct cl_cache_policy *p)
+{
+	struct cl_err err = { 0 };
+
+	if (cl_cache_policy_parse(text, p, &err) != CL_OK)
+		fe_misuse("--policy: %s", err.msg);
+}
+
+static void
+take_option(struct replay_options *o, int c, const char *arg)
+{
+
+	switch (c) {
+	case OPT_CACHE:
+		fe_budget("--cache", arg, &o->budget);
+		o->budget_text = arg;
+		break;
+	case OPT_CONTRACT:
+		o->replay.contract = fe_choice("--contract", arg,
+		    cl_conditions_contracts);
+		break;
+	case OPT_FORCE:
+		o->replace = true;
+		break;
+	case OPT_IO:
+		o->real = fe_choice("--io", arg, replay_ios) == 1;
+		break;
+	case OPT_LIST_POLICIES:
+		o->mode = replay_list;
+		break;
+	case OPT_MODEL:
+		o->model = arg;
+		break;
+	case OPT_OS_CACHE:
+		o->os_cache = fe_choice("--os-cache", arg, replay_os_caches);
+		break;
+	case OPT_PARTITION:
+		o->replay.partition = fe_choice("--partition", arg,
+		    cl_conditions_partitions);
+		break;
+	case OPT_POLICY:
+		replay_policy(arg, &o->replay.policy);
+		break;
+	case OPT_PREFILL:
+		o->prefill = fe_choice("--prefill", arg,
+		    cl_conditions_prefills);
+		break;
+	case OPT_THREADS:
+		o->nthreads = (uint32_t)fe_u64("--threads", arg, 1,
+		    CL_IO_THREADS_MAX);
+		break;
+	case OPT_TOKENS:
+		o->replay.tokens = fe_u64("--tokens", arg, 1, TOKENS_MAX);
+		break;
+	case OPT_WARM:
+		o->warm = true;
+		break;
+	case OPT_WARMUP:
+		o->replay.warmup = fe_u64("--warmup", arg, 0, TOKENS_MAX);
+		break;
+	case OPT_WINDOW:
+		o->replay.window = fe_u64("--window", arg, 0, TOKENS_MAX);
+		break;
+	}
+}
+
+void
+replay_options(struct replay_options *o, int argc, char **argv, int *first)
+{
+	int c;
+
+	*o = (struct replay_options){
+		.replay = { .window = 64 },
+		.budget = { CL_BUDGET_PERCENT, 2500 },
+		.budget_text = "25%",
+		.real = true,
+		.nthreads = 4,
+		.mode = replay_traces,
+	};
+	replay_policy("lru", &o->replay.policy);
+	while ((c = getopt_long(argc, argv, "ho:V", long_options, NULL)) != -1)
+		switch (c) {
+		case 'h':
+			fe_help();
+		case 'o':
+			o->output = optarg;
+			break;
+		case 'V':
+			fe_version();
+		case '?':
+			fe_misuse("see cl-replay --help");
+		default:
+			take_option(o, c, optarg);
+		}
+	*first = optind;
+}

@@ -1,0 +1,328 @@
+/*
+ * Every trace as a run: the model found, files and buffers opened, conditions
+ * written, passes replayed, totals written.
+ */
+
+#include "cl/conditions.h"
+#include "cl/device.h"
+#include "cl/dst.h"
+#include "cl/err.h"
+#include "cl/host.h"
+#include "cl/keys.h"
+#include "cl/locate.h"
+#include "cl/model.h"
+#include "cl/stats_write.h"
+#include "cl/trace_read.h"
+#include "fe.h"
+#include "feed.h"
+#include "replay.h"
+
+/* A run of one trace, from its head to its trailer. */
+struct run {
+	const struct replay_options *o;
+	struct cl_dst	*out;
+	bool		 told_raised;	/* that the budget was less than a slot */
+
+	struct cl_replay *before;	/* --warm: the last run */
+	struct cl_keys	*before_keys;
+	uint64_t	 fingerprint;	/* and of its model */
+	struct cl_model	*model;		/* as found; NULL: nothing is read */
+	struct cl_device *device;
+	struct cl_stats_writer *writer;
+	struct cl_keys	*keys;
+	struct cl_events *events;
+	struct cl_replay *replay;
+	bool		 broken;	/* the output lacks a trailer, for good */
+};
+
+/* What the run meets, rather than asked for. */
+static int
+write_machine(struct run *r, const struct feed_trace *t, struct cl_err *err)
+{
+	struct cl_stats_conds c = { 0 };
+	struct cl_host_usage u;
+	int status;
+
+	cl_host_usage(&u);
+	(void)cl_stats_set_str(&c, "backend", "pread", err);
+	(void)cl_stats_set_str(&c, "model_path", r->model->shards[0].path,
+	    err);
+	(void)cl_stats_set_u64(&c, "memory_bytes", cl_host_memory(""), err);
+	(void)cl_stats_set_u64(&c, "arena_bytes", cl_device_arena(r->device),
+	    err);
+	(void)cl_stats_set_bool(&c, "trace_from_pipe", t->pipe, err);
+	status = err->code != CL_OK ? err->code :
+	    cl_stats_write_machine(r->writer, &c, err);
+	cl_stats_conds_free(&c);
+	return (status);
+}
+
+/* The model's files and buffers for its experts, ready to be read into. */
+static int
+open_device(struct run *r, const struct cl_budget_slots *slots,
+    struct cl_err *err)
+{
+	struct cl_device_options d = {
+		.io = {
+			.nthreads = r->o->nthreads,
+			.os_cache = r->o->os_cache,
+		},
+		.nslots = slots->nslots,
+		.nbypass = r->keys->kmax,
+		.stride = slots->stride,
+	};
+
+	r->device = cl_device_new(r->model, &d, err);
+	return (r->device == NULL ? err->code : CL_OK);
+}
+
+static int
+write_conditions(struct run *r, const struct feed_trace *t,
+    const struct cl_trace_head *head, const struct cl_model *m,
+    const struct cl_budget_slots *slots, const struct cl_replay_options *o,
+    struct cl_err *err)
+{
+	struct cl_stats_conds c = { 0 };
+	struct cl_conditions what = {
+		.trace = t->input,
+		.member = t->number,
+		.member_name = t->member,
+		.warm = r->o->warm,
+		.budget = r->o->budget_text,
+		.prefill = r->o->prefill,
+		.io = replay_ios[r->o->real],
+		.os_cache = r->o->real ? replay_os_caches[r->o->os_cache] : NULL,
+		.threads = r->o->nthreads,
+	};
+
+	if (cl_conditions_set(&c, &what, head, m, slots, o, err) == CL_OK)
+		r->writer = cl_stats_writer_new(r->out, &c, err);
+	cl_stats_conds_free(&c);
+	return (r->writer == NULL ? err->code : CL_OK);
+}
+
+/*
+ * --warm: the experts in the cache are those of one model.  Where it is
+ * unknown, it must at least stay so.
+ */
+static int
+check_warm(struct run *r, const struct feed_trace *t,
+    const struct cl_model *m, struct cl_err *err)
+{
+
+	if (r->before != NULL && m->fingerprint != r->fingerprint)
+		return (cl_fail(err, CL_EINVAL, "%s: --warm carries the cache "
+		    "from trace to trace, and this one is of another model",
+		    t->name));
+	r->fingerprint = m->fingerprint;
+	return (CL_OK);
+}
+
+/* The model, or with --warm the one that is open, if this is the same. */
+static int
+find_model(struct run *r, const struct feed_trace *t,
+    const struct cl_trace_head *head, struct cl_err *err)
+{
+	struct cl_model *m = cl_locate_model(head, t->path, r->o->model, err);
+
+	if (m == NULL)
+		return (err->code);
+	if (r->model == NULL)
+		r->model = m;
+	else
+		cl_model_free(m);
+	return (CL_OK);
+}
+
+static int
+take_pass(void *arg, const struct cl_pass *pass, struct cl_err *err)
+{
+
+	return (cl_replay_pass(arg, pass, err));
+}
+
+/* The replay, and the passes that will reach it. */
+static int
+make_replay(struct run *r, const struct cl_model *m,
+    const struct cl_replay_options *o, uint64_t wait_ns, struct cl_err *err)
+{
+	struct cl_events_sink sink = { .pass = take_pass };
+
+	r->replay = cl_replay_new(m, r->keys, o, r->writer, wait_ns, err);
+	if (r->replay == NULL)
+		return (err->code);
+	sink.arg = r->replay;
+	r->events = cl_events_new(r->keys, r->o->prefill, CL_CELLS_NONE,
+	    &sink, err);
+	return (r->events == NULL ? err->code : CL_OK);
+}
+
+static void
+tell_raised(struct run *r, const struct cl_budget_slots *slots)
+{
+
+	if (slots->raised && !r->told_raised) {
+		fe_warn("--cache %s is less than one expert takes; one slot "
+		    "is used (64e is 64 experts, 64M 64 MiB)",
+		    r->o->budget_text);
+		r->told_raised = true;
+	}
+}
+
+/* A trace begins: all that a replay of it needs. */
+static int
+open_run(struct run *r, const struct feed_trace *t,
+    const struct cl_trace_head *head, struct cl_err *err)
+{
+	struct cl_replay_options o = r->o->replay;
+	struct cl_budget_slots slots;
+	struct cl_model_sums sums;
+	const struct cl_model *m = head->model;
+	int status;
+
+	if ((status = check_warm(r, t, m, err)) != CL_OK)
+		return (status);
+	if (r->o->real && (status = find_model(r, t, head, err)) != CL_OK)
+		return (status);
+	if (r->o->real && m->fingerprint == 0)
+		m = r->model;		/* it knows what the trace does not */
+	if ((r->keys = cl_keys_new(m, err)) == NULL)
+		return (err->code);
+	cl_model_sums(m, &sums);
+	status = cl_budget_resolve(&r->o->budget, &sums, &slots, err);
+	if (status == CL_OK && r->o->real && r->device == NULL)
+		status = open_device(r, &slots, err);
+	if (status != CL_OK)
+		return (status);
+	tell_raised(r, &slots);
+	o.nslots = slots.nslots;
+	o.device = r->device;
+	o.before = r->before;
+	status = write_conditions(r, t, head, m, &slots, &o, err);
+	if (status == CL_OK)
+		status = make_replay(r, m, &o,
+		    cl_trace_reader_wait_ns(t->reader), err);
+	if (status == CL_OK && r->o->real)
+		status = write_machine(r, t, err);
+	return (status);
+}
+
+/* A run that fails once its conditions are out leaves half a stream. */
+static int
+note(struct run *r, int status)
+{
+
+	if (status != CL_OK)
+		r->broken = r->writer != NULL;
+	return (status);
+}
+
+static int
+begin_run(void *arg, const struct feed_trace *t,
+    const struct cl_trace_head *head, struct cl_err *err)
+{
+
+	cl_trace_reader_want(t->reader, CL_TRACE_CHECK);
+	return (note(arg, open_run(arg, t, head, err)));
+}
+
+static int
+replay_block(void *arg, const struct feed_trace *t,
+    const struct cl_trace_block *block, struct cl_err *err)
+{
+	struct run *r = arg;
+	int status;
+
+	if (cl_replay_done(r->replay))
+		return (CL_OK);
+	cl_replay_waited(r->replay, cl_trace_reader_wait_ns(t->reader));
+	status = cl_events_block(r->events, block, err);
+	if (cl_replay_done(r->replay))
+		cl_trace_reader_want(t->reader, CL_TRACE_SKIM);
+	return (note(r, status));
+}
+
+/* The trace is over: whole, or cut off after so many tokens. */
+static int
+end_run(void *arg, const struct feed_trace *t, const struct cl_stats_end *end,
+    struct cl_err *err)
+{
+	struct run *r = arg;
+	int status;
+
+	cl_replay_waited(r->replay, cl_trace_reader_wait_ns(t->reader));
+	if ((status = cl_events_finish(r->events, err)) == CL_OK)
+		status = cl_replay_finish(r->replay, end, err);
+	return (note(r, status));
+}
+
+static void
+cool(struct run *r)
+{
+
+	cl_replay_free(r->before);
+	cl_keys_free(r->before_keys);
+	cl_device_free(r->device);
+	cl_model_free(r->model);
+	r->before = NULL;
+	r->before_keys = NULL;
+	r->device = NULL;
+	r->model = NULL;
+}
+
+/*
+ * Nothing of a trace is left; the input may hold another.  With --warm the
+ * cache stays, and so does what its slots stand for.
+ */
+static void
+drop_run(void *arg)
+{
+	struct run *r = arg;
+
+	cl_events_free(r->events);
+	cl_stats_writer_free(r->writer);
+	r->events = NULL;
+	r->writer = NULL;
+	if (r->o->warm && r->replay != NULL) {
+		cl_replay_free(r->before);
+		cl_keys_free(r->before_keys);
+		r->before = r->replay;
+		r->before_keys = r->keys;
+	} else {
+		cl_replay_free(r->replay);
+		cl_keys_free(r->keys);
+	}
+	r->replay = NULL;
+	r->keys = NULL;
+	if (!r->o->warm)
+		cool(r);
+}
+
+static bool
+is_broken(const void *arg)
+{
+	const struct run *r = arg;
+
+	return (r->broken);
+}
+
+int
+replay_traces(const struct replay_options *o, char *const *operands, int n)
+{
+	struct run r = { .o = o };
+	struct feed_sink sink = {
+		.begin = begin_run,
+		.block = replay_block,
+		.end = end_run,
+		.drop = drop_run,
+		.broken = is_broken,
+		.arg = &r,
+		.unit = "tokens replayed",
+	};
+	int status;
+
+	r.out = fe_output(o->output, o->replace, true);
+	status = feed(operands, n, &sink);
+	cool(&r);
+	return (r.broken ? fe_abandon(r.out) : fe_finish(r.out, status));
+}

@@ -1,0 +1,42 @@
+#ifndef CL_KEYS_H
+#define CL_KEYS_H
+
+/*
+ * The experts of a model as one row of numbers: a column for each layer that
+ * a trace has one for (cl_trace_layers), and key = base of the column +
+ * expert.  All that a replay or an analysis keeps by expert is an array over
+ * keys.  Owns its memory; does not keep the model.
+ */
+
+#include <stdint.h>
+
+struct cl_err;
+struct cl_model;
+
+#define CL_KEYS_MAX	1048576		/* in all layers: tables have them all */
+
+struct cl_keys_column {
+	uint32_t	 layer;		/* absolute */
+	uint32_t	 base;		/* key of its expert 0 */
+	uint32_t	 nexperts;
+	uint32_t	 k;
+	uint64_t	 expert_bytes;	/* 0: unknown */
+};
+
+struct cl_keys {
+	uint32_t	 ncolumns;	/* at least 1 */
+	uint32_t	 nkeys;
+	uint32_t	 nlargest;	/* experts of the largest column */
+	uint32_t	 kmax;		/* the largest k */
+	struct cl_keys_column *column;
+};
+
+/* NULL where no layer has experts, or all have more than CL_KEYS_MAX. */
+struct cl_keys	*cl_keys_new(const struct cl_model *, struct cl_err *);
+
+/* The column that a key belongs to. */
+uint32_t	cl_keys_column(const struct cl_keys *, uint32_t key);
+
+void	cl_keys_free(struct cl_keys *);			/* NULL is legal */
+
+#endif /* CL_KEYS_H */
