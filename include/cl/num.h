@@ -55,4 +55,17 @@ cl_ispow2(uint64_t n)
 /* floor(a * b / c) without overflow; c > 0 and the result must fit. */
 uint64_t	cl_muldiv(uint64_t a, uint64_t b, uint64_t c);
 
+/* Is a * b less (-1), equal (0) or more (1) than c * d?  For large factors. */
+int	cl_mulcmp_wide(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+
+/* The same for any. */
+static inline int
+cl_mulcmp(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+
+	if ((a | b | c | d) > UINT32_MAX)
+		return (cl_mulcmp_wide(a, b, c, d));
+	return ((a * b > c * d) - (a * b < c * d));
+}
+
 #endif /* CL_NUM_H */

@@ -1,5 +1,5 @@
 /*
- * The one product that needs more than 64 bits.
+ * The products that need more than 64 bits.
  */
 
 #include <assert.h>
@@ -38,4 +38,16 @@ cl_muldiv(uint64_t a, uint64_t b, uint64_t c)
 		}
 	}
 	return (q);
+}
+
+int
+cl_mulcmp_wide(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	uint64_t hi[2], lo[2];
+
+	widen(a, b, &hi[0], &lo[0]);
+	widen(c, d, &hi[1], &lo[1]);
+	if (hi[0] != hi[1])
+		return (hi[0] > hi[1] ? 1 : -1);
+	return ((lo[0] > lo[1]) - (lo[0] < lo[1]));
 }

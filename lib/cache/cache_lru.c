@@ -1,6 +1,11 @@
 /*
  * Least recently used: a ring for each pool, whose victim is the least recent
  * key that is not pinned.
+ *
+ * Least-stale parts what the pass at hand has used from what it has not, which
+ * goes first, the least recent first.  The former was used after the latter: it
+ * is the same order, and parts from it only where prefetching brings in what
+ * nobody used (arXiv 2608.07911).
  */
 
 #include <stdlib.h>
@@ -72,6 +77,15 @@ POLICY_SERVE(lru)
 
 const struct policy cl_cache_lru = {
 	.info = { "lru", "least recently used", NULL, { { 0 } } },
+	.open = lru_open,
+	.free = lru_free,
+	.serve = lru_serve,
+};
+
+const struct policy cl_cache_least_stale = {
+	.info = { .name = "least-stale", .paper = "arXiv 2602.03921",
+	    .summary = "what the pass at hand has not used, the least recent "
+	    "first" },
 	.open = lru_open,
 	.free = lru_free,
 	.serve = lru_serve,

@@ -19,6 +19,11 @@
 
 static const struct policy *const table[] = {
 	&cl_cache_lru,
+	&cl_cache_lfu,
+	&cl_cache_lfu_ghost,
+	&cl_cache_lfu_aged,
+	&cl_cache_lfru,
+	&cl_cache_least_stale,
 	&cl_cache_wtinylfu,
 };
 
