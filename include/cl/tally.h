@@ -33,8 +33,13 @@ struct cl_tally_layer {
 	uint64_t	capacity;
 	uint64_t	bypass;
 	uint64_t	evictions;
+	uint64_t	prefetch_issued; /* for it, as are the next two */
+	uint64_t	prefetch_useful;
+	uint64_t	prefetch_wasted;
 	uint64_t	substituted;
+	uint64_t	dropped;
 	uint64_t	demand_bytes;
+	uint64_t	prefetch_bytes;
 	uint64_t	io_wait_ns;
 };
 
@@ -49,6 +54,13 @@ struct cl_tally_layer	*cl_tally_layer(struct cl_tally *, uint32_t i);
 /* The measured counters of the run, to be set or added to. */
 uint64_t	*cl_tally_measures(struct cl_tally *);
 
+/*
+ * What the measured counters have grown by since the last call, or since they
+ * were set back, was spent in that phase.  Without any call phases have no
+ * measured rows; the replay calls it behind every pass.
+ */
+void	cl_tally_spend(struct cl_tally *, unsigned phase);
+
 /* Set everything back to 0: the warm-up is over. */
 void	cl_tally_reset(struct cl_tally *);
 
@@ -58,8 +70,8 @@ int	cl_tally_write_columns(const struct cl_tally *,
 
 /*
  * A window ends here: write what was counted since the last one, with the
- * digest as it stands.  Measured: the differences of the _ns counters, device
- * bytes and faults; the peak RSS as it stands.
+ * digest as it stands.  Measured: the differences of what grows; the peak RSS
+ * as it stands.
  */
 int	cl_tally_write_window(struct cl_tally *, uint64_t digest,
 	    struct cl_stats_writer *, struct cl_err *);

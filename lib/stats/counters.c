@@ -31,7 +31,8 @@ static const char *const names[CL_N_COUNTERS] = {
 	[CL_N_PREFETCH_BYTES] = "prefetch_bytes",
 	[CL_N_DENSE_BYTES] = "dense_bytes",
 	[CL_N_SKIPPED] = "skipped",
-	[CL_N_DIGEST] = "digest"
+	[CL_N_DIGEST] = "digest",
+	[CL_N_CHOICES] = "choices"
 };
 
 static const char *const f64_names[CL_F_COUNTERS] = {
@@ -52,6 +53,11 @@ static const char *const measure_names[CL_M_MEASURES] = {
 	[CL_M_MAJOR_FAULTS] = "major_faults",
 	[CL_M_RSS_START] = "rss_start",
 	[CL_M_RSS_PEAK] = "rss_peak",
+	[CL_M_READ_RETRIES] = "read_retries",
+	[CL_M_PREFETCH_FAILED] = "prefetch_failed",
+	[CL_M_UNDROPPED_BYTES] = "undropped_bytes",
+	[CL_M_RSS_START_PEAK] = "rss_start_peak",
+	[CL_M_RSS_PREDICTED] = "rss_predicted"
 };
 
 const char *

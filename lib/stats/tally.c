@@ -31,6 +31,10 @@ struct cl_tally {
 	double		 max_delta[NPHASES];	/* up to the last window */
 	struct cl_tally_layer *layer;
 	uint64_t	 measure[CL_M_MEASURES];
+	/* What of it was spent in a phase, and up to where that is known. */
+	bool		 spends;
+	uint64_t	 spent[NPHASES][CL_M_MEASURES];
+	uint64_t	 spent_to[CL_M_MEASURES];
 	/* As they stood when the last window ended. */
 	uint32_t	 nwindows;
 	struct cl_tally_phase before[NPHASES];
@@ -49,7 +53,10 @@ static const bool grows[CL_M_MEASURES] = {
 	[CL_M_INPUT_WAIT_NS] = true,
 	[CL_M_WALL_NS] = true,
 	[CL_M_PREFETCH_LATE] = true,
-	[CL_M_MAJOR_FAULTS] = true
+	[CL_M_MAJOR_FAULTS] = true,
+	[CL_M_READ_RETRIES] = true,
+	[CL_M_PREFETCH_FAILED] = true,
+	[CL_M_UNDROPPED_BYTES] = true
 };
 
 static bool
@@ -145,6 +152,20 @@ cl_tally_measures(struct cl_tally *t)
 }
 
 void
+cl_tally_spend(struct cl_tally *t, unsigned phase)
+{
+	size_t i;
+
+	assert(phase < NPHASES);
+	t->spends = true;
+	for (i = 0; i < CL_M_MEASURES; i++) {
+		if (grows[i])
+			t->spent[phase][i] += t->measure[i] - t->spent_to[i];
+		t->spent_to[i] = t->measure[i];
+	}
+}
+
+void
 cl_tally_reset(struct cl_tally *t)
 {
 	uint32_t i;
@@ -154,6 +175,8 @@ cl_tally_reset(struct cl_tally *t)
 	memset(t->max_delta, 0, sizeof(t->max_delta));
 	memset(t->measure, 0, sizeof(t->measure));
 	memset(t->measure_before, 0, sizeof(t->measure_before));
+	memset(t->spent, 0, sizeof(t->spent));
+	memset(t->spent_to, 0, sizeof(t->spent_to));
 	t->nwindows = 0;
 	for (i = 0; i < t->nlayers; i++)
 		t->layer[i] = (struct cl_tally_layer){
@@ -331,8 +354,13 @@ write_layer(struct cl_tally *t, const struct cl_tally_layer *l,
 		{ CL_N_CAPACITY, l->capacity },
 		{ CL_N_BYPASS, l->bypass },
 		{ CL_N_EVICTIONS, l->evictions },
+		{ CL_N_PREFETCH_ISSUED, l->prefetch_issued },
+		{ CL_N_PREFETCH_USEFUL, l->prefetch_useful },
+		{ CL_N_PREFETCH_WASTED, l->prefetch_wasted },
 		{ CL_N_SUBSTITUTED, l->substituted },
-		{ CL_N_DEMAND_BYTES, l->demand_bytes }
+		{ CL_N_DROPPED, l->dropped },
+		{ CL_N_DEMAND_BYTES, l->demand_bytes },
+		{ CL_N_PREFETCH_BYTES, l->prefetch_bytes }
 	};
 	struct cl_stats_row row = { CL_STATS_LOGICAL, CL_STATS_LAYER,
 	    l->layer, 0, NLOGICAL, t->value };
@@ -364,6 +392,23 @@ total(const struct cl_tally *t, unsigned phase, struct cl_tally_phase *p)
 		p->f[CL_F_MAX_DELTA] = t->max_delta[phase];
 }
 
+/* What a phase took, behind what it did; what does not grow is the run's. */
+static int
+write_spent(struct cl_tally *t, unsigned phase, uint64_t tokens,
+    struct cl_stats_writer *w, struct cl_err *err)
+{
+	size_t i;
+
+	if (!t->measured || !t->spends)
+		return (CL_OK);
+	memset(t->value, 0, sizeof(t->value));
+	for (i = 0; i < CL_M_MEASURES; i++) {
+		t->value[i].there = grows[i];
+		t->value[i].u = t->spent[phase][i];
+	}
+	return (write_measured(t, CL_STATS_PHASE, phase, tokens, w, err));
+}
+
 int
 cl_tally_write_totals(struct cl_tally *t, uint64_t digest,
     struct cl_stats_writer *w, struct cl_err *err)
@@ -377,6 +422,9 @@ cl_tally_write_totals(struct cl_tally *t, uint64_t digest,
 		total(t, i, &p[i]);
 		status = write_logical(t, CL_STATS_PHASE, i,
 		    p[i].n[CL_N_TOKENS], &p[i], NULL, w, err);
+		if (status == CL_OK)
+			status = write_spent(t, i, p[i].n[CL_N_TOKENS], w,
+			    err);
 	}
 	for (i = 0; i < t->nlayers && status == CL_OK; i++)
 		status = write_layer(t, &t->layer[i], w, err);

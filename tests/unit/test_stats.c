@@ -296,6 +296,8 @@ write_run(struct cl_buf *buf, bool bytes, bool measured)
 	assert(!measured ||
 	    cl_stats_write_machine(w, &conds, &err) == CL_OK);
 	count(t, 1, 0, 'h', 1000);		/* the warm-up, to be lost */
+	cl_tally_measures(t)[CL_M_WALL_NS] = 12;
+	cl_tally_spend(t, 1);
 	cl_tally_phase(t, 1)->f[CL_F_MAX_DELTA] = 9;
 	cl_tally_reset(t);
 	cl_tally_phase(t, 0)->n[CL_N_TOKENS] = 20;
@@ -305,6 +307,7 @@ write_run(struct cl_buf *buf, bool bytes, bool measured)
 	cl_tally_phase(t, 0)->f[CL_F_MAX_DELTA] = 4;
 	cl_tally_measures(t)[CL_M_WALL_NS] = 50;
 	cl_tally_measures(t)[CL_M_RSS_PEAK] = 4096;
+	cl_tally_spend(t, 0);
 	assert(cl_tally_write_window(t, 0xd1, w, &err) == CL_OK);
 	cl_tally_phase(t, 1)->n[CL_N_TOKENS] = 10;
 	count(t, 1, 1, 'h', 30);
@@ -315,6 +318,7 @@ write_run(struct cl_buf *buf, bool bytes, bool measured)
 	cl_tally_measures(t)[CL_M_WALL_NS] = 80;
 	cl_tally_measures(t)[CL_M_RSS_PEAK] = 8192;
 	cl_tally_layer(t, 1)->io_wait_ns = 77;
+	cl_tally_spend(t, 1);
 	assert(cl_tally_write_window(t, 0xd2, w, &err) == CL_OK);
 	write_tables(w);
 	assert(cl_tally_write_totals(t, 0xd2, w, &err) == CL_OK);
@@ -467,6 +471,8 @@ static const struct {
 	{ 2, CL_STATS_WINDOW, 1, "wall_ns", 30, 30 },
 	{ 2, CL_STATS_WINDOW, 1, "rss_peak", 8192, 30 },
 	{ 2, CL_STATS_LAYER, 4, "io_wait_ns", 77, 0 },
+	{ 2, CL_STATS_PHASE, 0, "wall_ns", 50, 20 },
+	{ 2, CL_STATS_PHASE, 1, "wall_ns", 30, 10 },
 };
 static const struct {
 	unsigned	 scope, index;
@@ -489,6 +495,7 @@ static const struct {
 	{ 1, CL_STATS_LAYER, 1, "max_delta" },
 	{ 2, CL_STATS_LAYER, 1, "wall_ns" },
 	{ 2, CL_STATS_WINDOW, 1, "rss_start" },
+	{ 2, CL_STATS_PHASE, 1, "rss_peak" },
 };
 
 static void
