@@ -15,10 +15,12 @@
 #define CL_COMPUTE_ROW		(CL_COMPUTE_BLOCK * CL_COMPUTE_NBLOCKS)
 
 /*
- * How many bytes ahead of its work a pass asks for, to hide what memory takes
- * to answer; past the end of a slab that does no harm.
+ * How many bytes ahead of its work a pass asks for what it will want, to hide
+ * what memory takes to answer: into the outer caches, then into the inner one.
+ * Past the end of a slab that does no harm.
  */
-#define CL_COMPUTE_AHEAD	2048
+#define CL_COMPUTE_FAR		3072
+#define CL_COMPUTE_NEAR		1024
 
 /* A row weighs this times what the row before it weighs, modulo 2^32. */
 #define CL_COMPUTE_STEP		UINT32_C(747796405)
@@ -39,11 +41,14 @@ struct cl_compute_act {
 static inline void
 cl_compute_ahead(const uint8_t *p, size_t n)
 {
-	uintptr_t at = (uintptr_t)p + CL_COMPUTE_AHEAD;
+	uintptr_t at = (uintptr_t)p;
 	size_t i;
 
-	for (i = 0; i < n; i += 64)
-		__builtin_prefetch((const void *)(at + i));
+	for (i = 0; i < n; i += 64) {
+		__builtin_prefetch((const void *)(at + CL_COMPUTE_FAR + i),
+		    0, 2);
+		__builtin_prefetch((const void *)(at + CL_COMPUTE_NEAR + i));
+	}
 }
 
 /*
