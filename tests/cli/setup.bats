@@ -169,6 +169,37 @@ npm" ]
 	[ "$(ls tree/build)" = deps ]
 }
 
+@test "what some tests can do without is installed for them alone" {
+	have_llama
+	printf 'qemu-user\ngcc-aarch64-linux-gnu\n' >absent
+	run --separate-stderr tree/.ci/deps
+	status_is 0
+	stderr_is ""
+	[ ! -s calls ]
+	sed -i '/^LLAMA_RELEASES=/,/^.$/d' tree/.ci/deps
+	sed -i '1a LLAMA_RELEASES=' tree/.ci/deps
+	run --separate-stderr tree/.ci/deps releases
+	status_is 0
+	stderr_is "deps: installing gcc-aarch64-linux-gnu qemu-user"
+	[ ! -s absent ]
+}
+
+@test "where it cannot be installed, that is said and no failure" {
+	have_llama
+	sed -i '/^LLAMA_RELEASES=/,/^.$/d' tree/.ci/deps
+	sed -i '1a LLAMA_RELEASES=' tree/.ci/deps
+	echo qemu-user >absent
+	export STAND_IN_UID=1000
+	run --separate-stderr tree/.ci/deps releases
+	status_is 0
+	stderr_is "deps: some tests are skipped without qemu-user"
+	export STAND_IN_UID=0
+	stand_in apt-get 'exit 100'
+	run --separate-stderr tree/.ci/deps releases
+	status_is 0
+	[[ $stderr == *"deps: some tests are skipped without qemu-user" ]]
+}
+
 @test "another processor is told that there is no libllama for it" {
 	stand_in uname 'echo Linux aarch64'
 	run --separate-stderr tree/.ci/deps
