@@ -88,6 +88,7 @@ struct cl_cache_options {
 /* What became of an event; the arrays are the cache's. */
 struct cl_cache_outcome {
 	uint32_t	 nhits;
+	uint32_t	 nstaged;	/* staged hits */
 	uint32_t	 ncold;
 	uint32_t	 ncapacity;
 	uint32_t	 nbypass;
@@ -132,6 +133,15 @@ struct cl_cache	*cl_cache_new(const struct cl_cache_options *,
 const struct cl_cache_outcome	*cl_cache_serve(struct cl_cache *,
 				    uint32_t pool, const uint32_t *keys,
 				    uint32_t n);
+
+/*
+ * A key that is not resident is in staging from now on, until it is served,
+ * which makes it a staged hit and admits it like a miss, or taken out again.
+ * It is no longer cold.
+ */
+void	cl_cache_stage(struct cl_cache *, uint32_t key);
+void	cl_cache_unstage(struct cl_cache *, uint32_t key);
+bool	cl_cache_staged(const struct cl_cache *, uint32_t key);
 
 uint32_t	cl_cache_resident(const struct cl_cache *); /* how many are */
 

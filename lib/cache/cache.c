@@ -108,10 +108,33 @@ cl_cache_serve(struct cl_cache *c, uint32_t pool, const uint32_t *keys,
 	assert(pool < c->npools && n <= c->nevent);
 	if (UINT32_MAX - c->event <= n)
 		renumber(c);
-	c->out.nhits = c->out.ncold = c->out.ncapacity = 0;
+	c->out.nhits = c->out.nstaged = c->out.ncold = c->out.ncapacity = 0;
 	c->out.nbypass = c->out.nrejects = c->out.nvictims = 0;
 	c->policy->serve(c, &c->pool[pool], keys, n);
 	return (&c->out);
+}
+
+void
+cl_cache_stage(struct cl_cache *c, uint32_t key)
+{
+
+	assert(!cache_resident(c, key) && c->seen[key] != STAGED);
+	c->seen[key] = STAGED;
+}
+
+void
+cl_cache_unstage(struct cl_cache *c, uint32_t key)
+{
+
+	assert(c->seen[key] == STAGED);
+	c->seen[key] = SEEN;
+}
+
+bool
+cl_cache_staged(const struct cl_cache *c, uint32_t key)
+{
+
+	return (c->seen[key] == STAGED);
 }
 
 uint32_t

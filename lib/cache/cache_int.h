@@ -47,6 +47,8 @@ struct policy {
 		    uint32_t);
 };
 
+enum seen { UNSEEN, SEEN, STAGED };	/* STAGED: and not resident */
+
 struct cl_cache {
 	/* fixed at open */
 	const struct policy *policy;
@@ -61,7 +63,7 @@ struct cl_cache {
 	uint32_t	 event;		/* number of the event at hand, > 0 */
 	uint32_t	*slot;		/* of each key, or CL_CACHE_NO_SLOT */
 	uint32_t	*pinned;	/* of each key: the event that pinned it */
-	uint8_t		*seen;		/* of each key: used before */
+	uint8_t		*seen;		/* of each key: an enum seen */
 
 	struct cl_cache_outcome out;
 	uint8_t		*class;		/* out.class ... */
@@ -108,12 +110,16 @@ cache_classify(struct cl_cache *c, const uint32_t *keys, uint32_t from,
 			c->class[i] = CL_CLASS_HIT;
 			c->pinned[key] = c->event;
 			c->out.nhits++;
-		} else if (c->seen[key]) {
+		} else if (c->seen[key] == SEEN) {
 			c->class[i] = CL_CLASS_CAPACITY;
 			c->out.ncapacity++;
+		} else if (c->seen[key] == STAGED) {
+			c->class[i] = CL_CLASS_STAGED;
+			c->seen[key] = SEEN;
+			c->out.nstaged++;
 		} else {
 			c->class[i] = CL_CLASS_COLD;
-			c->seen[key] = 1;
+			c->seen[key] = SEEN;
 			c->out.ncold++;
 		}
 	}
@@ -127,8 +133,8 @@ cache_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t i,
 	uint32_t victim = NO_KEY, slot;
 
 	if (p->nslots == 0 || !admit(c, p, key, &victim)) {
+		c->out.nbypass += c->class[i] != CL_CLASS_STAGED;
 		c->class[i] |= CL_CACHE_NOT_KEPT;
-		c->out.nbypass++;
 		return;
 	}
 	if (victim == NO_KEY)

@@ -460,11 +460,38 @@ what_no_policy_takes_is_refused(void)
 #undef TAKES
 }
 
+static void
+what_is_staged_is_a_staged_hit_once(void)
+{
+	struct cl_cache *c = cache_of(1, CL_CONTRACT_EVENT);
+	const uint32_t both[] = { 3, 4 }, four[] = { 4 };
+	const struct cl_cache_outcome *out;
+
+	cl_cache_stage(c, 3);
+	cl_cache_stage(c, 4);
+	cl_cache_stage(c, 5);
+	assert(cl_cache_staged(c, 3) && cl_cache_resident(c) == 0);
+	out = cl_cache_serve(c, 0, both, 2);
+	assert(out->nstaged == 2 && out->ncold + out->ncapacity == 0);
+	assert(out->nhits == 0 && out->nbypass == 0);	/* bypasses are misses */
+	assert(out->class[0] == CL_CLASS_STAGED && out->slot[0] == 0);
+	assert(out->class[1] == (CL_CLASS_STAGED | CL_CACHE_NOT_KEPT));
+	assert(!cl_cache_staged(c, 3) && !cl_cache_staged(c, 4));
+	out = cl_cache_serve(c, 0, four, 1);
+	assert(out->class[0] == CL_CLASS_CAPACITY && out->victim[0] == 3);
+	cl_cache_unstage(c, 5);
+	out = cl_cache_serve(c, 0, (const uint32_t[]){ 5 }, 1);
+	assert(out->class[0] == CL_CLASS_CAPACITY);	/* no longer cold */
+	cl_cache_free(c);
+}
+
 static const struct unit units[] = {
 	{ "event replay equals a twin that follows the contract by hand",
 	    event_equals_its_twin },
 	{ "serial replay equals a twin that follows the contract by hand",
 	    serial_equals_its_twin },
+	{ "what is staged is a staged hit once, and never cold",
+	    what_is_staged_is_a_staged_hit_once },
 	{ "the published conformance trace gives its 12 hits and 18 misses",
 	    the_conformance_trace_holds },
 	{ "below one token's demand a global LRU hits nothing",
