@@ -15,7 +15,8 @@
 
 static const struct fe_command command = {
 	.name = "cl-report",
-	.synopsis = "[-ahV] [--expect-runs N] [-f text|tsv|json] [stats ...]",
+	.synopsis = "[-ahV] [--expect-runs N] [-f text|tsv|json] "
+	    "[--table NAME] [stats ...]",
 	.help =
 "Report what cl-replay counted and measured.\n"
 "\n"
@@ -24,6 +25,7 @@ static const struct fe_command command = {
 "  -f, --format text|tsv|json\n"
 "                      for people, for awk, for programs (text)\n"
 "  -h, --help          show this\n"
+"  --table NAME        that table alone, a row a line\n"
 "  -V, --version       show the version\n"
 "\n"
 "Without a file, or with -, standard input is read.\n"
@@ -37,13 +39,14 @@ struct options {
 	struct cl_render_options render;
 };
 
-enum { OPT_EXPECT_RUNS = 256 };
+enum { OPT_EXPECT_RUNS = 256, OPT_TABLE };
 
 static const struct option long_options[] = {
 	{ "all", no_argument, NULL, 'a' },
 	{ "expect-runs", required_argument, NULL, OPT_EXPECT_RUNS },
 	{ "format", required_argument, NULL, 'f' },
 	{ "help", no_argument, NULL, 'h' },
+	{ "table", required_argument, NULL, OPT_TABLE },
 	{ "version", no_argument, NULL, 'V' },
 	{ NULL, 0, NULL, 0 }
 };
@@ -71,6 +74,9 @@ parse_args(struct options *o, int argc, char **argv)
 			o->expects = true;
 			o->nruns = fe_u64("--expect-runs", optarg, 0,
 			    UINT64_MAX);
+			break;
+		case OPT_TABLE:
+			o->render.table = optarg;
 			break;
 		default:
 			fe_misuse("see %s --help", command.name);

@@ -18,6 +18,8 @@ struct cl_run;
 struct cl_render_options {
 	bool	 bold;			/* the sink is a terminal for people */
 	bool	 all;			/* long tables are not shortened */
+	bool	 sweep;			/* nothing but all runs as a matrix */
+	const char *table;		/* nothing but that one; NULL: all */
 };
 
 /* "text", "tsv", "json", NULL: a form is known by its place here. */

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cl/buf.h"
 #include "cl/cell.h"
 #include "cl/stats.h"
 
@@ -31,6 +32,15 @@ struct cl_run_rows {			/* of one kind and scope, ascending */
 	uint64_t	 used[CL_STATS_COLUMNS_MAX / 64];
 };
 
+struct cl_run_table {
+	char			*name;
+	size_t			 nkeys;
+	struct cl_stats_columns	 columns; /* and its kind */
+	size_t			 n;	/* rows */
+	size_t			 cap;
+	size_t			*at;	/* of each, its words in the pool */
+};
+
 struct cl_run {
 	struct cl_stats_conds	 conds;
 	struct cl_stats_conds	 machine;	/* empty where it has none */
@@ -40,6 +50,10 @@ struct cl_run {
 	bool			 begun;	/* there is anything at all */
 	bool			 whole;	/* its trailer came: end holds */
 	struct cl_stats_end	 end;
+	size_t			 ntables;
+	size_t			 tables_cap;
+	struct cl_run_table	*table;	/* as they came */
+	struct cl_buf		 text;	/* of their cells, each with its NUL */
 	/* For each row: a bit per column, then the values that are there. */
 	uint64_t		*pool;
 	size_t			 npool;
@@ -75,6 +89,23 @@ bool	cl_run_count(const struct cl_run *, enum cl_stats_kind,
 /* Has any row of that scope a value in this column? */
 bool	cl_run_holds(const struct cl_run *, enum cl_stats_kind,
 	    enum cl_stats_scope, size_t column);
+
+/* The table of that name, or NULL. */
+const struct cl_run_table	*cl_run_table(const struct cl_run *,
+				    const char *name);
+
+/* A cell of its row i < n, by number or name of its column. */
+struct cl_cell	cl_run_table_cell(const struct cl_run *,
+		    const struct cl_run_table *, size_t i, size_t column);
+struct cl_cell	cl_run_table_named(const struct cl_run *,
+		    const struct cl_run_table *, size_t i,
+		    const char *column);
+
+/* What was run: "replay", or what a run without a cache calls itself. */
+const char	*cl_run_what(const struct cl_run *);
+
+/* Are its times those of a modelled device? */
+bool	cl_run_modelled(const struct cl_run *);
 
 struct cl_cell	cl_run_cond(const struct cl_run *, const char *name);
 

@@ -13,6 +13,8 @@ const char *const cl_render_forms[] = { "text", "tsv", "json", NULL };
 
 static const struct render_form *const forms[] = { &cl_render_text,
     &cl_render_tsv, &cl_render_json };
+static const struct render_form *const one_table[] = { &cl_render_one_text,
+    &cl_render_one_tsv, &cl_render_one_json };
 
 struct cl_render *
 cl_render_new(unsigned form, struct cl_dst *dst,
@@ -24,7 +26,7 @@ cl_render_new(unsigned form, struct cl_dst *dst,
 		cl_fail_nomem(err, "a report");
 		return (NULL);
 	}
-	r->form = forms[form];
+	r->form = options->table != NULL ? one_table[form] : forms[form];
 	r->dst = dst;
 	r->options = *options;
 	if (r->form->begin(r, err) != CL_OK) {

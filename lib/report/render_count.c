@@ -119,9 +119,13 @@ known(const char *name)
 static void
 add_line(struct cl_table *t, const struct view *v, const struct line *l)
 {
+	const struct cl_stats_columns *columns =
+	    &v->run->columns[CL_STATS_LOGICAL];
 	struct cl_cell cell = cl_run_named(v->run, CL_STATS_LOGICAL, v->all,
 	    l->name);
 
+	if (!v->replay && cl_stats_column(columns, l->name) == columns->n)
+		return;
 	if (l->spelling == DIGEST || (l->quiet && cl_cell_zero(&cell)))
 		return;
 	if (l->spelling == KEPT &&

@@ -35,6 +35,7 @@ struct cl_render {
 	struct render_total total;
 	struct cl_json	 json;		/* json: the open document */
 	struct cl_table	 summary;	/* text: a line for each run */
+	uint64_t	 heads;		/* one table: a hash of its columns */
 };
 
 struct render_form {
@@ -51,6 +52,7 @@ struct view {
 	const struct cl_run *run;
 	const struct cl_run_row *all;	/* logical, whole run; or NULL */
 	const struct cl_run_row *met;	/* measured, whole run; or NULL */
+	bool		 replay;	/* there was a cache: policy, hits */
 };
 
 int	cl_render_counters(const struct view *, struct cl_err *);
@@ -76,6 +78,19 @@ const char	*cl_render_bytes(char buf[CL_TEXT_SIZE_MAX],
 void	cl_render_heads(struct cl_table *, const char *const *heads,
 	    unsigned n);
 
+/* Row i of n goes into a table; a gap stands for those that do not. */
+bool	cl_render_shown(struct cl_table *, const struct view *, size_t i,
+	    size_t n);
+
+/* Its rows as an array of objects; t NULL: of none. */
+void	cl_render_rows_json(struct cl_json *, const char *key,
+	    const struct cl_run *, const struct cl_run_table *t);
+
+/* A table of the stream as it is, and all that no other part has shown. */
+int	cl_render_plain(const struct view *, const struct cl_run_table *,
+	    struct cl_err *);
+int	cl_render_tables(const struct view *, struct cl_err *);
+
 extern const char *const cl_render_summed[RENDER_SUMMED];
 
 void	cl_render_total_add(struct render_total *, const struct cl_run *);
@@ -90,5 +105,8 @@ bool	cl_render_total_get(const struct render_total *, const char *name,
 extern const struct render_form cl_render_text;
 extern const struct render_form cl_render_tsv;
 extern const struct render_form cl_render_json;
+extern const struct render_form cl_render_one_text;
+extern const struct render_form cl_render_one_tsv;
+extern const struct render_form cl_render_one_json;
 
 #endif /* RENDER_INT_H */

@@ -25,8 +25,8 @@ static bool
 taken(const char *name)
 {
 	static const char *const ours[] = { "digest", "totals", "phases",
-	    "measured", "ratios", "layers", "windows", "machine", "end",
-	    "tokens_read", "routing_fingerprint" };
+	    "measured", "ratios", "layers", "windows", "machine",
+	    "tables", "end", "tokens_read", "routing_fingerprint" };
 	size_t i;
 
 	for (i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
@@ -78,6 +78,9 @@ row_object(struct cl_json *j, const char *key, const struct cl_run *run,
 	}
 	cl_json_object(j, key);
 	members(j, run, kind, scope, row, scope == CL_STATS_PHASE);
+	if (scope == CL_STATS_PHASE)	/* what it took, too */
+		members(j, run, CL_STATS_MEASURED, scope, cl_run_find(run,
+		    CL_STATS_MEASURED, scope, index), true);
 	cl_json_end(j);
 }
 
@@ -115,6 +118,19 @@ rows_array(struct cl_json *j, const char *key, const char *index_key,
 		members(j, run, CL_STATS_MEASURED, scope, met, true);
 		cl_json_end(j);
 	}
+	cl_json_end(j);
+}
+
+/* Every table under its name, a row a line. */
+static void
+tables(struct cl_json *j, const struct cl_run *run)
+{
+	size_t i;
+
+	cl_json_object(j, "tables");
+	for (i = 0; i < run->ntables; i++)
+		cl_render_rows_json(j, run->table[i].name, run,
+		    &run->table[i]);
 	cl_json_end(j);
 }
 
@@ -157,6 +173,7 @@ one_run(struct cl_render *r, const struct cl_run *run, struct cl_err *err)
 	ratios(j, run);
 	rows_array(j, "layers", "layer", run, CL_STATS_LAYER);
 	rows_array(j, "windows", "window", run, CL_STATS_WINDOW);
+	tables(j, run);
 	if (run->machine.n == 0)
 		cl_json_null(j, "machine");
 	else {

@@ -16,9 +16,8 @@
 #define TAIL	6
 #define BAR	12			/* columns of a whole bar */
 
-/* Row i of n goes into a table; a gap stands for those that do not. */
-static bool
-shown(struct cl_table *t, const struct view *v, size_t i, size_t n)
+bool
+cl_render_shown(struct cl_table *t, const struct view *v, size_t i, size_t n)
 {
 
 	if (v->r->options.all || n <= HEAD + TAIL || i < HEAD || i >= n - TAIL)
@@ -73,7 +72,7 @@ cl_render_layers(const struct view *v, struct cl_err *err)
 	    0 ? 9 : 8, 0);
 	cl_render_heads(&t, heads, t.ncolumns);
 	for (i = 0; i < rows->n; i++)
-		if (shown(&t, v, i, rows->n))
+		if (cl_render_shown(&t, v, i, rows->n))
 			add_layer(&t, v, &rows->row[i]);
 	cl_dst_printf(v->dst, "\n");
 	return (cl_table_print(&t, v->dst, 0, v->r->options.bold, err));
@@ -128,7 +127,7 @@ cl_render_windows(const struct view *v, struct cl_err *err)
 	    0 ? 8 : 5, 4);
 	cl_render_heads(&t, heads, t.ncolumns);
 	for (i = 0; i < rows->n; i++)
-		if (shown(&t, v, i, rows->n))
+		if (cl_render_shown(&t, v, i, rows->n))
 			add_window(&t, v, &rows->row[i]);
 	cl_dst_printf(v->dst, "\n");
 	return (cl_table_print(&t, v->dst, 0, v->r->options.bold, err));

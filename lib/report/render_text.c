@@ -18,13 +18,19 @@
 
 #define LABEL	10			/* columns before the text of a line */
 
-/* Conditions that have a line of their own, and so are no options. */
-static const char *const told[] = { "contract", "origin", "origin_text",
+/*
+ * Conditions that have a line of their own, and so are no options; the first
+ * ones have it in runs of every kind.
+ */
+#define IDENTITY	9
+static const char *const told[] = { "what", "origin", "origin_text",
     "trace", "member", "member_name", "model", "architecture",
-    "model_fingerprint", "policy", "partition", "cache_bytes",
+    "model_fingerprint", "contract", "policy", "partition", "cache_bytes",
     "cache_experts", "budget", "stride_bytes", "experts", "expert_bytes",
     "token_demand_experts", "token_demand_bytes", "prefill", "warmup",
     "tokens", "window", "moe_layers", "model_dense_bytes" };
+
+#define NTOLD	(sizeof(told) / sizeof(told[0]))
 
 static void	say(const struct view *, const char *label, const char *, ...)
 		    __attribute__((format(printf, 3, 4)));
@@ -121,6 +127,7 @@ heading(const struct view *v)
 	char name[256], trace[1000];
 	const char *policy = cl_run_cond_text(v->run, "policy", "");
 	const char *kind = cl_run_synthetic(v->run) ? "SYNTHETIC " : "";
+	const char *what = cl_run_what(v->run);
 	struct cl_cell slots = cl_run_cond(v->run, "cache_experts");
 	char count[40];
 
@@ -129,9 +136,15 @@ heading(const struct view *v)
 		cl_dst_printf(v->dst, "\n");
 	cl_dst_printf(v->dst, "%srun %zu: %s%s, ", bold(v), v->r->nruns,
 	    kind, cl_text_vis(name, sizeof(name), trace, strlen(trace)));
-	cl_dst_printf(v->dst, "%s, %s experts cached%s\n",
-	    cl_text_vis(name, sizeof(name), policy, strlen(policy)),
-	    cl_cell_text(&slots, count, sizeof(count)), plain(v));
+	if (v->replay)
+		cl_dst_printf(v->dst, "%s, %s experts cached%s%s\n",
+		    cl_text_vis(name, sizeof(name), policy, strlen(policy)),
+		    cl_cell_text(&slots, count, sizeof(count)),
+		    cl_run_modelled(v->run) ? ", times MODELLED" : "",
+		    plain(v));
+	else
+		cl_dst_printf(v->dst, "%s%s\n", cl_text_vis(name,
+		    sizeof(name), what, strlen(what)), plain(v));
 	mark(v);
 	cl_dst_printf(v->dst, "\n");
 }
@@ -267,20 +280,20 @@ no_data(const struct view *v)
 	    "; the warm-up took all there were" : "");
 }
 
-/* name=value of all conditions that nobody told yet. */
+/* name=value of all conditions but those that are told. */
 static void
 others(const struct view *v, const char *label,
-    const struct cl_stats_conds *conds, bool all)
+    const struct cl_stats_conds *conds, size_t ntold)
 {
 	char text[1900], one[160];
 	struct cl_cell cell;
 	size_t i, k, n = 0;
 
 	for (i = 0; i < conds->n; i++) {
-		for (k = 0; !all && k < sizeof(told) / sizeof(told[0]); k++)
+		for (k = 0; k < ntold; k++)
 			if (strcmp(conds->cond[i].name, told[k]) == 0)
 				break;
-		if (!all && k < sizeof(told) / sizeof(told[0]))
+		if (k < ntold)
 			continue;
 		cell = cl_cell_cond(&conds->cond[i]);
 		if (n > sizeof(text) - 300) {	/* a new line's worth */
@@ -398,6 +411,7 @@ figures(const struct view *v, struct cl_err *err)
 	}
 	if ((status = cl_render_counters(v, err)) == CL_OK &&
 	    (status = cl_render_measured(v, err)) == CL_OK &&
+	    (status = cl_render_tables(v, err)) == CL_OK &&
 	    (status = cl_render_layers(v, err)) == CL_OK)
 		status = cl_render_windows(v, err);
 	return (status);
@@ -408,17 +422,21 @@ one_run(struct cl_render *r, const struct cl_run *run, struct cl_err *err)
 {
 	struct view v = { r, r->dst, run,
 	    cl_run_find(run, CL_STATS_LOGICAL, CL_STATS_RUN, 0),
-	    cl_run_find(run, CL_STATS_MEASURED, CL_STATS_RUN, 0) };
+	    cl_run_find(run, CL_STATS_MEASURED, CL_STATS_RUN, 0),
+	    strcmp(cl_run_what(run), "replay") == 0 };
 	char count[32];
 	int status;
 
 	heading(&v);
 	origin(&v);
-	rules(&v);
-	budget(&v);
-	demand(&v);
-	others(&v, "options", &run->conds, false);
-	others(&v, "machine", &run->machine, true);
+	if (v.replay) {
+		rules(&v);
+		budget(&v);
+		demand(&v);
+		others(&v, "options", &run->conds, NTOLD);
+	} else
+		others(&v, cl_run_what(run), &run->conds, IDENTITY);
+	others(&v, "machine", &run->machine, 0);
 	if ((status = figures(&v, err)) != CL_OK)
 		return (status);
 	cl_dst_printf(v.dst, "\n");

@@ -8,6 +8,8 @@
 #include "cl/run.h"
 #include "render_int.h"
 
+static const char *const kinds[] = { "", "logical", "measured" };
+
 static int
 begin(struct cl_render *r, struct cl_err *err)
 {
@@ -49,7 +51,6 @@ static void
 rows(struct cl_render *r, const struct cl_run *run, enum cl_stats_kind kind,
     enum cl_stats_scope scope)
 {
-	static const char *const kinds[] = { "", "logical", "measured" };
 	const struct cl_run_rows *all = &run->rows[kind][scope];
 	const struct cl_stats_columns *columns = &run->columns[kind];
 	struct cl_cell cell;
@@ -83,6 +84,31 @@ ratios(struct cl_render *r, const struct cl_run *run)
 	value(r, CL_STATS_RUN, 0, "ratio", "tokens_per_s", &speed);
 }
 
+/* Cells of tables; their scope is the table. */
+static void
+tables(struct cl_render *r, const struct cl_run *run)
+{
+	const struct cl_run_table *t;
+	struct cl_cell cell;
+	size_t i, k;
+
+	for (t = run->table; t < run->table + run->ntables; t++)
+		for (i = 0; i < t->n; i++)
+			for (k = 0; k < t->columns.n; k++) {
+				cl_dst_printf(r->dst, "%zu\ttable:",
+				    r->nruns);
+				cl_cell_tsv_text(r->dst, t->name);
+				cl_dst_printf(r->dst, "\t%zu\t%s\t", i,
+				    kinds[t->columns.kind]);
+				cl_cell_tsv_text(r->dst,
+				    t->columns.column[k].name);
+				cl_dst_printf(r->dst, "\t");
+				cell = cl_run_table_cell(run, t, i, k);
+				cl_cell_tsv(&cell, r->dst);
+				cl_dst_printf(r->dst, "\n");
+			}
+}
+
 static int
 one_run(struct cl_render *r, const struct cl_run *run, struct cl_err *err)
 {
@@ -100,6 +126,7 @@ one_run(struct cl_render *r, const struct cl_run *run, struct cl_err *err)
 		if (order[i] == CL_STATS_RUN)
 			ratios(r, run);
 	}
+	tables(r, run);
 	cell = (struct cl_cell){ .type = CL_STATS_STR,
 	    .s = cl_run_end(run) };
 	value(r, CL_STATS_RUN, 0, "end", "end", &cell);

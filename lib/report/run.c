@@ -66,10 +66,51 @@ copy_columns(struct cl_stats_columns *to, const struct cl_stats_columns *from,
 }
 
 static size_t
-nwords(const struct cl_run *run, enum cl_stats_kind kind)
+nwords(size_t ncolumns)
 {
 
-	return ((run->columns[kind].n + WORD - 1) / WORD);
+	return ((ncolumns + WORD - 1) / WORD);
+}
+
+/* Text of a cell, as its place. */
+static uint64_t
+keep_text(struct cl_run *run, const char *s)
+{
+	uint64_t at = run->text.n;
+
+	cl_buf_bytes(&run->text, s, strlen(s) + 1);
+	return (at);
+}
+
+/* Pack a row at the end of the pool; used: columns that have a value. */
+static int
+pack(struct cl_run *run, const struct cl_stats_column *column, size_t n,
+    const struct cl_stats_value *value, uint64_t *used, struct cl_err *err)
+{
+	uint64_t *words, *v;
+	size_t i;
+
+	if (cl_vec_grow(&run->pool, &run->pool_cap, run->npool + nwords(n) +
+	    n + 1, sizeof(*run->pool), err) != CL_OK)
+		return (CL_ENOMEM);
+	words = run->pool + run->npool;
+	v = words + nwords(n);
+	for (i = 0; i < n; i++) {
+		if (!value[i].there)
+			continue;
+		words[i / WORD] |= UINT64_C(1) << i % WORD;
+		if (used != NULL)
+			used[i / WORD] |= UINT64_C(1) << i % WORD;
+		if (column[i].type == CL_STATS_F64)
+			memcpy(v++, &value[i].f, sizeof(*v));
+		else if (column[i].type == CL_STATS_STR)
+			*v++ = keep_text(run, value[i].s);
+		else
+			*v++ = value[i].u;
+	}
+	run->npool = (size_t)(v - run->pool);
+	return (run->text.bad ? cl_fail_nomem(err, "text of a table") :
+	    CL_OK);
 }
 
 static int
@@ -77,31 +118,58 @@ add_row(struct cl_run *run, const struct cl_stats_row *row,
     struct cl_err *err)
 {
 	struct cl_run_rows *rows = &run->rows[row->kind][row->scope];
-	const struct cl_stats_column *column = run->columns[row->kind].column;
-	size_t n = nwords(run, row->kind), i;
-	uint64_t *words, *v;
+	size_t at = run->npool;
+	int status;
 
-	if (cl_vec_grow(&run->pool, &run->pool_cap, run->npool + n + row->n +
-	    1, sizeof(*run->pool), err) != CL_OK ||
-	    cl_vec_grow(&rows->row, &rows->cap, rows->n + 1,
+	if (cl_vec_grow(&rows->row, &rows->cap, rows->n + 1,
 	    sizeof(*rows->row), err) != CL_OK)
 		return (CL_ENOMEM);
-	words = run->pool + run->npool;
-	v = words + n;
-	for (i = 0; i < row->n; i++) {
-		if (!row->value[i].there)
-			continue;
-		words[i / WORD] |= UINT64_C(1) << i % WORD;
-		rows->used[i / WORD] |= UINT64_C(1) << i % WORD;
-		if (column[i].type == CL_STATS_F64)
-			memcpy(v++, &row->value[i].f, sizeof(*v));
-		else
-			*v++ = row->value[i].u;
-	}
-	rows->row[rows->n++] = (struct cl_run_row){ row->index, row->tokens,
-	    run->npool };
-	run->npool = (size_t)(v - run->pool);
-	return (CL_OK);
+	status = pack(run, run->columns[row->kind].column, row->n,
+	    row->value, rows->used, err);
+	if (status == CL_OK)
+		rows->row[rows->n++] = (struct cl_run_row){ row->index,
+		    row->tokens, at };
+	return (status);
+}
+
+static int
+add_table(struct cl_run *run, const struct cl_stats_table *table,
+    struct cl_err *err)
+{
+	const struct cl_stats_columns columns = { .kind = table->kind,
+	    .n = table->ncolumns,
+	    .column = (struct cl_stats_column *)table->column };
+	struct cl_run_table *t;
+
+	if (cl_vec_grow(&run->table, &run->tables_cap, run->ntables + 1,
+	    sizeof(*run->table), err) != CL_OK)
+		return (CL_ENOMEM);
+	t = &run->table[run->ntables];
+	memset(t, 0, sizeof(*t));
+	if ((t->name = cl_vec_strndup(table->name, strlen(table->name),
+	    err)) == NULL)
+		return (CL_ENOMEM);
+	run->ntables++;
+	t->nkeys = table->nkeys;
+	return (copy_columns(&t->columns, &columns, err));
+}
+
+/* A row of the table that came last. */
+static int
+add_cells(struct cl_run *run, const struct cl_stats_value *cells,
+    struct cl_err *err)
+{
+	struct cl_run_table *t = &run->table[run->ntables - 1];
+	size_t at = run->npool;
+	int status;
+
+	if (cl_vec_grow(&t->at, &t->cap, t->n + 1, sizeof(*t->at), err) !=
+	    CL_OK)
+		return (CL_ENOMEM);
+	status = pack(run, t->columns.column, t->columns.n, cells, NULL, err);
+	if (status == CL_OK)
+		t->at[t->n++] = at;
+	return (status);
 }
 
 int
@@ -131,7 +199,10 @@ cl_run_next(struct cl_stats_reader *r, struct cl_run *run, struct cl_err *err)
 			status = add_row(run, rec->row, err);
 			break;
 		case CL_STATS_REC_TABLE:
+			status = add_table(run, rec->table, err);
+			break;
 		case CL_STATS_REC_CELLS:
+			status = add_cells(run, rec->cells, err);
 			break;
 		case CL_STATS_REC_TRAILER:
 			run->end = *rec->end;
@@ -181,28 +252,66 @@ is_set(const uint64_t *words, size_t i)
 	return ((words[i / WORD] >> i % WORD & 1) != 0);
 }
 
+/* Column of a row whose words begin there. */
+static struct cl_cell
+unpack(const struct cl_run *run, const struct cl_stats_columns *columns,
+    size_t at, size_t column)
+{
+	struct cl_cell cell = { CL_STATS_NONE, 0, 0, NULL };
+	const uint64_t *words = run->pool + at, *v;
+	size_t i;
+
+	if (column >= columns->n || !is_set(words, column))
+		return (cell);
+	v = words + nwords(columns->n);
+	for (i = 0; i < column; i++)
+		v += is_set(words, i);
+	cell.type = columns->column[column].type;
+	if (cell.type == CL_STATS_F64)
+		memcpy(&cell.f, v, sizeof(cell.f));
+	else if (cell.type == CL_STATS_STR)
+		cell.s = (const char *)run->text.p + *v;
+	else
+		cell.u = *v;
+	return (cell);
+}
+
 struct cl_cell
 cl_run_cell(const struct cl_run *run, enum cl_stats_kind kind,
     const struct cl_run_row *row, size_t column)
 {
-	struct cl_cell cell = { CL_STATS_NONE, 0, 0, NULL };
-	const uint64_t *words, *v;
+
+	if (row == NULL)
+		return ((struct cl_cell){ CL_STATS_NONE, 0, 0, NULL });
+	return (unpack(run, &run->columns[kind], row->at, column));
+}
+
+const struct cl_run_table *
+cl_run_table(const struct cl_run *run, const char *name)
+{
 	size_t i;
 
-	if (row == NULL || column >= run->columns[kind].n)
-		return (cell);
-	words = run->pool + row->at;
-	if (!is_set(words, column))
-		return (cell);
-	v = words + nwords(run, kind);
-	for (i = 0; i < column; i++)
-		v += is_set(words, i);
-	cell.type = run->columns[kind].column[column].type;
-	if (cell.type == CL_STATS_F64)
-		memcpy(&cell.f, v, sizeof(cell.f));
-	else
-		cell.u = *v;
-	return (cell);
+	for (i = 0; i < run->ntables; i++)
+		if (strcmp(run->table[i].name, name) == 0)
+			return (&run->table[i]);
+	return (NULL);
+}
+
+struct cl_cell
+cl_run_table_cell(const struct cl_run *run, const struct cl_run_table *t,
+    size_t i, size_t column)
+{
+
+	return (unpack(run, &t->columns, t->at[i], column));
+}
+
+struct cl_cell
+cl_run_table_named(const struct cl_run *run, const struct cl_run_table *t,
+    size_t i, const char *column)
+{
+
+	return (unpack(run, &t->columns, t->at[i],
+	    cl_stats_column(&t->columns, column)));
 }
 
 struct cl_cell
@@ -271,7 +380,8 @@ cl_run_hit_rate(const struct cl_run *run)
 	uint64_t accesses, hits;
 
 	(void)cl_run_count(run, CL_STATS_LOGICAL, all, "accesses", &accesses);
-	(void)cl_run_count(run, CL_STATS_LOGICAL, all, "hits", &hits);
+	if (!cl_run_count(run, CL_STATS_LOGICAL, all, "hits", &hits))
+		accesses = 0;
 	return (ratio(hits, accesses, 1));
 }
 
@@ -315,10 +425,33 @@ cl_run_synthetic(const struct cl_run *run)
 	    "SYNTHETIC") == 0);
 }
 
+const char *
+cl_run_what(const struct cl_run *run)
+{
+
+	return (cl_run_cond_text(run, "what", "replay"));
+}
+
+bool
+cl_run_modelled(const struct cl_run *run)
+{
+
+	return (strcmp(cl_run_cond_text(run, "io", ""), "model") == 0);
+}
+
 void
 cl_run_free(struct cl_run *run)
 {
 	size_t kind, scope;
+
+	while (run->ntables > 0) {
+		run->ntables--;
+		free(run->table[run->ntables].name);
+		cl_stats_columns_free(&run->table[run->ntables].columns);
+		free(run->table[run->ntables].at);
+	}
+	free(run->table);
+	cl_buf_free(&run->text);
 
 	cl_stats_conds_free(&run->conds);
 	cl_stats_conds_free(&run->machine);

@@ -84,8 +84,48 @@ golden()
 	jq -e '.runs[0].inf == null and .runs[0].totals.dropped_mass == null' got
 }
 
+@test "tables of any columns are shown in every form, and alone" {
+	golden tables text 0
+	golden tables tsv 0
+	golden tables json 0
+	cl-report -f tsv --table reuse tables.cls tables.cls >got
+	diff -u - got <<-'END'
+	run	scope	rank	n	share
+	1	all	0	12	0.75
+	1	all	1	4	
+	2	all	0	12	0.75
+	2	all	1	4	
+	END
+	cl-report -f json --table odd tables.cls |
+	    jq -e '. == [[{a: "00000000000000ff", b: null, c: "x"},
+	        {a: null, b: 0.25, c: null}]]'
+	cl-report --table none tables.cls >got
+	diff -u - got <<-'END'
+	run 1: t.clt
+
+	none: no rows
+	END
+	cl-report --table absent tables.cls | grep -qx 'no such table'
+	[ -z "$(cl-report -f tsv --table absent tables.cls)" ]
+}
+
+@test "a wide table is broken, with its keys in every part" {
+	{
+		printf 'columns logical tokens:u64\nrow logical run 0 1 1\n'
+		printf 'table logical wide 1 key:str'
+		for i in {1..17}; do printf ' c%d:u64' $i; done
+		echo
+		echo cells a {1..17}
+		echo end 1 1 0
+	} | mkcls >wide.cls
+	cl-report --table wide wide.cls >got
+	[ "$(grep -c '^  key  ' got)" -eq 3 ]
+	[ "$(awk 'length > 80' got | wc -l)" -eq 0 ]
+	[ "$(grep '^  a ' got | tr -d a | xargs)" = "$(echo {1..17})" ]
+}
+
 @test "all JSON is strict" {
-	for name in known synthetic nodata hard; do
+	for name in known synthetic nodata hard tables; do
 		stream "$name"
 		cl-report -f json "$name.cls" >"$name.json" 2>/dev/null || true
 		jq -e . "$name.json" >/dev/null
@@ -242,7 +282,7 @@ golden()
 
 @test "misuse says how to use it" {
 	usage="usage: cl-report [-ahV] [--expect-runs N] [-f text|tsv|json]\
- [stats ...]"
+ [--table NAME] [stats ...]"
 	run --separate-stderr cl-report -f html
 	status_is 2
 	stdout_is ""
@@ -330,6 +370,12 @@ $usage"
 	1	run		ratio	tokens_per_s	
 	1	phase	decode	logical	hits	3
 	1	phase	decode	logical	misses	1
+	1	table:reuse	0	logical	kind	never
+	1	table:reuse	0	logical	n	2
+	1	table:reuse	0	logical	share	
+	1	table:reuse	1	logical	kind	again
+	1	table:reuse	1	logical	n	2
+	1	table:reuse	1	logical	share	0.5
 	1	run		end	end	complete
 	1	run		end	tokens_read	2
 	1	run		end	routing_fingerprint	000000000000feed

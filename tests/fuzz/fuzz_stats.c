@@ -34,7 +34,7 @@ reader(const uint8_t *p, size_t n, struct cl_err *err)
 static int
 report(const uint8_t *p, size_t n, unsigned form)
 {
-	struct cl_render_options options = { false, form == 0 };
+	struct cl_render_options options = { .all = form == 0 };
 	struct cl_err err = { 0 };
 	struct cl_stats_reader *r = reader(p, n, &err);
 	struct cl_buf text = { 0 };
@@ -69,7 +69,7 @@ report(const uint8_t *p, size_t n, unsigned form)
 static void
 compare(const uint8_t *p, size_t n, unsigned form)
 {
-	struct cl_render_options options = { false, false };
+	struct cl_render_options options = { .all = false };
 	struct cl_compare_side side[2] = { { .name = "a" }, { .name = "b" } };
 	struct cl_compare_verdict v;
 	struct cl_compare_pairs pairs;

@@ -1,0 +1,231 @@
+/*
+ * Tables of the stream as they are: among the rest of a report for people, and
+ * each alone in every form, for those who plot or sort its rows.  What a table
+ * means is not known here.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cl/dst.h"
+#include "cl/err.h"
+#include "cl/hash.h"
+#include "cl/run.h"
+#include "cl/text.h"
+#include "render_int.h"
+
+#define CELL		40		/* bytes shown of one */
+
+/* A cell for people: six digits of what is no integer. */
+static void
+add_cell(struct cl_table *to, const struct cl_cell *cell)
+{
+	char b[300];
+	double n;
+
+	if (cell->type == CL_STATS_F64 && cl_cell_number(cell, &n))
+		cl_table_add(to, "%.6g", n);
+	else
+		cl_table_add(to, "%.*s", CELL, cl_cell_text(cell, b,
+		    sizeof(b)));
+}
+
+/* Columns from first to end behind the keys, since a page is not wide. */
+static int
+print_columns(const struct view *v, const struct cl_run_table *t,
+    size_t first, size_t end, struct cl_err *err)
+{
+	struct cl_table to;
+	struct cl_cell cell;
+	size_t nkeys = first == 0 ? 0 : t->nkeys, n, i, k, at;
+	unsigned left = 0;
+
+	n = nkeys + end - first;
+	for (k = 0; k < n; k++) {
+		at = k < nkeys ? k : first + k - nkeys;
+		if (t->columns.column[at].type == CL_STATS_STR)
+			left |= 1u << k;
+	}
+	cl_table_init(&to, (unsigned)n, left);
+	for (i = 0; i <= t->n; i++) {
+		if (i > 0 && !cl_render_shown(&to, v, i - 1, t->n))
+			continue;
+		for (k = 0; k < n; k++) {
+			at = k < nkeys ? k : first + k - nkeys;
+			cell = (struct cl_cell){ .type = CL_STATS_STR,
+			    .s = t->columns.column[at].name };
+			if (i > 0)
+				cell = cl_run_table_cell(v->run, t, i - 1,
+				    at);
+			add_cell(&to, &cell);
+		}
+	}
+	return (cl_table_print(&to, v->dst, 2, v->r->options.bold, err));
+}
+
+int
+cl_render_plain(const struct view *v, const struct cl_run_table *t,
+    struct cl_err *err)
+{
+	size_t first, end, room, max = 8;
+	char name[300];
+	int status = CL_OK;
+
+	(void)cl_text_vis(name, sizeof(name), t->name, strlen(t->name));
+	cl_dst_printf(v->dst, "\n%s%s%s\n", name,
+	    t->columns.kind != CL_STATS_MEASURED ? "" :
+	    cl_run_modelled(v->run) ? ", MODELLED" : ", measured",
+	    t->n == 0 ? ": no rows" : "");
+	if (t->n == 0)
+		return (CL_OK);
+	for (first = 0; first < t->columns.n && status == CL_OK;
+	    first = end) {
+		room = first == 0 || t->nkeys >= max ? max : max - t->nkeys;
+		end = t->columns.n - first > room ? first + room :
+		    t->columns.n;
+		if (first > 0)
+			cl_dst_printf(v->dst, "\n");
+		status = print_columns(v, t, first, end, err);
+	}
+	return (status);
+}
+
+int
+cl_render_tables(const struct view *v, struct cl_err *err)
+{
+	const struct cl_run_table *t;
+	int status = CL_OK;
+
+	for (t = v->run->table; t < v->run->table + v->run->ntables &&
+	    status == CL_OK; t++)
+		status = cl_render_plain(v, t, err);
+	return (status);
+}
+
+/*
+ * One table alone.
+ */
+static int
+begin(struct cl_render *r, struct cl_err *err)
+{
+
+	(void)r;
+	(void)err;
+	return (CL_OK);
+}
+
+static int
+text(struct cl_render *r, const struct cl_run *run, struct cl_err *err)
+{
+	const struct cl_run_table *t = cl_run_table(run, r->options.table);
+	struct view v = { r, r->dst, run, NULL, NULL, false };
+	const char *name = cl_run_cond_text(run, "trace", "a trace");
+	char vis[256];
+
+	cl_dst_printf(r->dst, "%srun %zu: %s%s\n", r->nruns > 1 ? "\n" : "",
+	    r->nruns, cl_run_synthetic(run) ? "SYNTHETIC " : "",
+	    cl_text_vis(vis, sizeof(vis), name, strlen(name)));
+	if (t != NULL)
+		return (cl_render_plain(&v, t, err));
+	cl_dst_printf(r->dst, "\nno such table\n");
+	return (CL_OK);
+}
+
+/* The head line, where this run's table has other columns than the last. */
+static void
+tsv_head(struct cl_render *r, const struct cl_run_table *t)
+{
+	struct cl_hash h;
+	uint64_t heads;
+	size_t k;
+
+	cl_hash_init(&h);
+	for (k = 0; k < t->columns.n; k++)
+		cl_hash_add_str(&h, t->columns.column[k].name);
+	heads = cl_hash_end(&h);
+	if (heads == r->heads)
+		return;
+	r->heads = heads;
+	cl_dst_printf(r->dst, "run");
+	for (k = 0; k < t->columns.n; k++) {
+		cl_dst_printf(r->dst, "\t");
+		cl_cell_tsv_text(r->dst, t->columns.column[k].name);
+	}
+	cl_dst_printf(r->dst, "\n");
+}
+
+static int
+tsv(struct cl_render *r, const struct cl_run *run, struct cl_err *err)
+{
+	const struct cl_run_table *t = cl_run_table(run, r->options.table);
+	struct cl_cell cell;
+	size_t i, k;
+
+	(void)err;
+	if (t == NULL)
+		return (CL_OK);
+	tsv_head(r, t);
+	for (i = 0; i < t->n; i++) {
+		cl_dst_printf(r->dst, "%zu", r->nruns);
+		for (k = 0; k < t->columns.n; k++) {
+			cl_dst_printf(r->dst, "\t");
+			cell = cl_run_table_cell(run, t, i, k);
+			cl_cell_tsv(&cell, r->dst);
+		}
+		cl_dst_printf(r->dst, "\n");
+	}
+	return (CL_OK);
+}
+
+void
+cl_render_rows_json(struct cl_json *j, const char *key,
+    const struct cl_run *run, const struct cl_run_table *t)
+{
+	struct cl_cell cell;
+	size_t i, k;
+
+	cl_json_array(j, key);
+	for (i = 0; t != NULL && i < t->n; i++) {
+		cl_json_object_row(j, NULL);
+		for (k = 0; k < t->columns.n; k++) {
+			cell = cl_run_table_cell(run, t, i, k);
+			cl_cell_json(&cell, j, t->columns.column[k].name);
+		}
+		cl_json_end(j);
+	}
+	cl_json_end(j);
+}
+
+static int
+json_begin(struct cl_render *r, struct cl_err *err)
+{
+
+	(void)err;
+	cl_json_init(&r->json, r->dst);
+	cl_json_array(&r->json, NULL);
+	return (CL_OK);
+}
+
+static int
+json(struct cl_render *r, const struct cl_run *run, struct cl_err *err)
+{
+
+	(void)err;
+	cl_render_rows_json(&r->json, NULL, run, cl_run_table(run,
+	    r->options.table));
+	return (CL_OK);
+}
+
+static int
+json_end(struct cl_render *r, struct cl_err *err)
+{
+
+	(void)err;
+	cl_json_end(&r->json);
+	cl_json_finish(&r->json);
+	return (CL_OK);
+}
+
+const struct render_form cl_render_one_text = { begin, text, begin };
+const struct render_form cl_render_one_tsv = { begin, tsv, begin };
+const struct render_form cl_render_one_json = { json_begin, json, json_end };
