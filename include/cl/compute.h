@@ -34,8 +34,9 @@
  *	S = sum of w(r) e(i) (65536 d(r, i) + b(r, i) + 32768) over r and i
  *
  * The term in brackets is one 32-bit number with the scale above the biased
- * sum.  A changed bit always changes S; so do two unlike blocks of one column
- * that trade places.
+ * sum.  A changed bit always changes S, and so do two unlike blocks of one
+ * column that trade places.  Several changes within one block need not: they
+ * may leave its sum as it was.
  *
  * checksum: eight lanes, lane j from the seed's next() number j.  The slab is
  * cut into stripes of 64 bytes, the last filled up with zeros; word j of each
