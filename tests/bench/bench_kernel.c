@@ -1,7 +1,7 @@
 /*
  * bench_kernel: is computing over what was read as cheap as it can be?
  *
- *	bench_kernel LIBLLAMA [NSAMPLES]
+ *	bench_kernel LIBLLAMA [NSAMPLES [FORM]]
  *
  * Prints rows "name median spread" over NSAMPLES (default 15) pairs, one
  * thread, each pair in either order, so that whatever disturbs the machine
@@ -15,7 +15,8 @@
  *			stay in the cache, by the best library in LIBLLAMA
  *	kernel/ggml	the kernel over the same rows, at least LEAST_GGML
  *
- * A first pair is not counted.  Ends with 1 where one falls short.
+ * A first pair is not counted.  The kernel takes its best form or the one that
+ * is named.  Ends with 1 where one falls short.
  */
 
 #include <dlfcn.h>
@@ -342,14 +343,17 @@ main(int argc, char **argv)
 	uint64_t n = NSAMPLES;
 	double of_sum, of_ggml;
 
-	if (argc < 2 || argc > 3) {
-		fprintf(stderr, "usage: " NAME " LIBLLAMA [NSAMPLES]\n");
+	if (argc < 2 || argc > 4) {
+		fprintf(stderr, "usage: " NAME
+		    " LIBLLAMA [NSAMPLES [FORM]]\n");
 		return (2);
 	}
-	if (argc == 3 && cl_text_u64(argv[2], CL_SAMPLE_LEAST, NSAMPLES_MAX,
+	if (argc > 2 && cl_text_u64(argv[2], CL_SAMPLE_LEAST, NSAMPLES_MAX,
 	    &n, &err) != CL_OK)
 		bench_die(NAME, &err);
 	kernel = open_compute(CL_COMPUTE_KERNEL);
+	if (argc > 3 && cl_compute_set_form(kernel, argv[3], &err) != CL_OK)
+		bench_die(NAME, &err);
 	printf("form\t%s\n", cl_compute_form(kernel));
 	of_sum = bench_memory(kernel, (size_t)n);
 	of_ggml = bench_cached(kernel, argv[1], (size_t)n);
