@@ -1,0 +1,59 @@
+#ifndef CL_CURVE_H
+#define CL_CURVE_H
+
+/*
+ * The hits of a cache of every capacity in one pass over a trace, exactly:
+ * lru, or belady where next uses are told.  One pool for all keys, and one for
+ * each column where asked.  Borrows the keys.  Memory is proportional to
+ * their number.  One thread.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cl/cache.h"
+
+struct cl_curve;
+struct cl_err;
+struct cl_keys;
+struct cl_pass;
+
+enum cl_curve_policy {
+	CL_CURVE_LRU,
+	CL_CURVE_BELADY			/* as the policy of that name */
+};
+
+struct cl_curve_options {
+	enum cl_contract contract;
+	enum cl_curve_policy policy;
+	bool		 layers;	/* one for each column, too */
+};
+
+/* What a curve is made of; scope 0 is all keys, c + 1 column c. */
+struct cl_curve_counts {
+	uint64_t	 accesses;
+	uint64_t	 cold;
+	uint32_t	 ncapacities;	/* 1 to this: all keys of the scope */
+	/* Accesses that hit from capacity c on, and not below; [0] is 0. */
+	const uint64_t	*from;
+};
+
+struct cl_curve	*cl_curve_new(const struct cl_keys *,
+		    const struct cl_curve_options *, struct cl_err *);
+
+/*
+ * An event of a column.  next: for belady, when each key is used again, as
+ * cl_cache_foretell has it; else NULL.
+ */
+void	cl_curve_event(struct cl_curve *, uint32_t column,
+	    const uint32_t *keys, const uint32_t *next, uint32_t n);
+
+/* Counts start anew, and caches stay: the warm-up is over. */
+void	cl_curve_reset(struct cl_curve *);
+
+void	cl_curve_counts(const struct cl_curve *, uint32_t scope,
+	    struct cl_curve_counts *);
+
+void	cl_curve_free(struct cl_curve *);		/* NULL is legal */
+
+#endif /* CL_CURVE_H */

@@ -1,0 +1,45 @@
+#ifndef CL_STACK_H
+#define CL_STACK_H
+
+/*
+ * The caches of all capacities at once, for a policy that evicts by a total
+ * order of its own: what a cache of C slots holds is what one of C - 1 holds
+ * and one key more, so that all are one stack (Mattson et al. 1970,
+ * doi:10.1147/sj.92.0078).  Under the contract event it stays so: pinned
+ * members and what is not kept for want of slots are part of it (stack.c).
+ * Keys are dense numbers from 0.  Nothing is allocated once it is open.  One
+ * thread.
+ */
+
+#include <stdint.h>
+
+struct cl_err;
+struct cl_stack;
+
+/* The stack of capacities 1 to depth, for events of at most nevent keys. */
+struct cl_stack	*cl_stack_new(uint32_t nkeys, uint32_t depth, uint32_t nevent,
+		    struct cl_err *);
+
+/* The least capacity that holds a key; 0: none up to the depth. */
+uint32_t	cl_stack_place(const struct cl_stack *, uint32_t key);
+
+/*
+ * An event of n distinct keys less base, each in all caches that can keep it.
+ * worth[i] is what key i is worth from now on; of what must make room, caches
+ * keep what is worth more.  No two keys may be worth the same.
+ */
+void	cl_stack_event(struct cl_stack *, const uint32_t *keys,
+	    const uint64_t *worth, uint32_t n, uint32_t base);
+
+/*
+ * Look deeper from now on.  What lies between is the caller's to append: each
+ * key that is not there yet, at the least capacity that holds it.
+ */
+void	cl_stack_deepen(struct cl_stack *, uint32_t depth);
+void	cl_stack_append(struct cl_stack *, uint32_t key);
+
+uint32_t	cl_stack_height(const struct cl_stack *);
+
+void	cl_stack_free(struct cl_stack *);		/* NULL is legal */
+
+#endif /* CL_STACK_H */

@@ -1,0 +1,257 @@
+/*
+ * lru: a cache of C slots that is never smaller than an event holds the C most
+ * recent keys, so that a key hits from its rank on.  Smaller ones, which an
+ * event overflows, are kept as a stack of their own, as deep as the largest
+ * event so far demands; inclusion joins the two.
+ *
+ * belady: the stack is all there is.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cl/curve.h"
+#include "cl/err.h"
+#include "cl/keys.h"
+#include "cl/recency.h"
+#include "cl/stack.h"
+
+/* A pool of keys, and its hits. */
+struct scope {
+	uint32_t	 base;
+	uint32_t	 nkeys;
+	uint32_t	 depth;		/* of the stack */
+	uint64_t	 accesses;
+	uint64_t	 cold;
+	uint64_t	*from;		/* [nkeys + 1] */
+	struct cl_recency *recency;	/* lru */
+	struct cl_stack	*stack;		/* lru under event, and belady */
+};
+
+struct cl_curve {
+	const struct cl_keys *keys;
+	struct cl_curve_options o;
+	uint32_t	 nscopes;
+	struct scope	*scope;
+	uint64_t	 now;		/* accesses so far, all scopes alike */
+	/* Of the event at hand. */
+	uint32_t	*rank;
+	uint64_t	*worth;
+	uint32_t	*top;
+};
+
+static int
+open_scope(struct scope *s, const struct cl_curve *c, uint32_t base,
+    uint32_t nkeys, uint32_t nlargest, struct cl_err *err)
+{
+	bool lru = c->o.policy == CL_CURVE_LRU;
+
+	s->base = base;
+	s->nkeys = nkeys;
+	s->depth = lru ? 0 : nkeys;
+	if ((s->from = calloc((size_t)nkeys + 1, sizeof(*s->from))) == NULL)
+		return (cl_fail_nomem(err, "a curve"));
+	if (lru && (s->recency = cl_recency_new(nkeys, err)) == NULL)
+		return (err->code);
+	if (lru && c->o.contract == CL_CONTRACT_SERIAL)
+		return (CL_OK);
+	s->stack = cl_stack_new(nkeys, s->depth, nlargest, err);
+	return (s->stack == NULL ? err->code : CL_OK);
+}
+
+static int
+open_scopes(struct cl_curve *c, struct cl_err *err)
+{
+	const struct cl_keys_column *col = c->keys->column;
+	uint32_t i;
+	int status;
+
+	status = open_scope(&c->scope[0], c, 0, c->keys->nkeys,
+	    c->keys->nlargest, err);
+	for (i = 1; i < c->nscopes && status == CL_OK; i++, col++)
+		status = open_scope(&c->scope[i], c, col->base, col->nexperts,
+		    col->nexperts, err);
+	return (status);
+}
+
+struct cl_curve *
+cl_curve_new(const struct cl_keys *keys, const struct cl_curve_options *o,
+    struct cl_err *err)
+{
+	struct cl_curve *c;
+
+	if ((c = calloc(1, sizeof(*c))) == NULL)
+		goto nomem;
+	c->keys = keys;
+	c->o = *o;
+	c->nscopes = o->layers ? keys->ncolumns + 1 : 1;
+	c->scope = calloc(c->nscopes, sizeof(*c->scope));
+	c->rank = calloc(keys->nlargest, sizeof(*c->rank));
+	c->worth = calloc(keys->nlargest, sizeof(*c->worth));
+	c->top = calloc(keys->nlargest, sizeof(*c->top));
+	if (c->scope == NULL || c->rank == NULL || c->worth == NULL ||
+	    c->top == NULL)
+		goto nomem;
+	if (open_scopes(c, err) == CL_OK)
+		return (c);
+	cl_curve_free(c);
+	return (NULL);
+
+nomem:
+	cl_fail_nomem(err, "a curve");
+	cl_curve_free(c);
+	return (NULL);
+}
+
+/* Caches of less than n slots need a stack that deep: ranks do up to now. */
+static void
+deepen(struct cl_curve *c, struct scope *s, uint32_t depth)
+{
+	uint32_t i, n;
+
+	s->depth = depth;
+	cl_stack_deepen(s->stack, depth);
+	n = cl_recency_top(s->recency, c->top, depth);
+	for (i = 0; i < n; i++)
+		if (cl_stack_place(s->stack, c->top[i]) == 0)
+			cl_stack_append(s->stack, c->top[i]);
+}
+
+/* Count what hits from which capacity on; 0: a key that is new. */
+static inline void
+count(struct scope *s, uint32_t from)
+{
+
+	s->accesses++;
+	if (from == 0)
+		s->cold++;
+	else
+		s->from[from]++;
+}
+
+/* One event under lru, members at .. at + n - 1. */
+static void
+lru_event(struct cl_curve *c, struct scope *s, const uint32_t *keys,
+    uint32_t n)
+{
+	uint32_t i, place;
+
+	if (n > s->depth + 1)
+		deepen(c, s, n - 1);
+	cl_recency_event(s->recency, keys, n, s->base, c->rank);
+	for (i = 0; i < n; i++) {
+		if (s->depth == 0 || c->rank[i] == 0) {
+			count(s, c->rank[i]);
+			continue;
+		}
+		place = cl_stack_place(s->stack, keys[i] - s->base);
+		if (place == 0)
+			place = c->rank[i] > s->depth ? c->rank[i] :
+			    s->depth + 1;
+		count(s, place);
+	}
+	if (s->stack != NULL)
+		cl_stack_event(s->stack, keys, c->worth, n, s->base);
+}
+
+static void
+belady_event(struct cl_curve *c, struct scope *s, const uint32_t *keys,
+    uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		count(s, cl_stack_place(s->stack, keys[i] - s->base));
+	cl_stack_event(s->stack, keys, c->worth, n, s->base);
+}
+
+static void
+scope_event(struct cl_curve *c, struct scope *s, const uint32_t *keys,
+    uint32_t n)
+{
+
+	if (c->o.policy == CL_CURVE_LRU)
+		lru_event(c, s, keys, n);
+	else
+		belady_event(c, s, keys, n);
+}
+
+/* What members are worth: the more recent, or the sooner used again, more. */
+static void
+set_worth(struct cl_curve *c, const uint32_t *keys, const uint32_t *next,
+    uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		c->worth[i] = next == NULL ? ++c->now :
+		    ~((uint64_t)next[i] << 32 | keys[i]);
+}
+
+static void
+event(struct cl_curve *c, uint32_t column, const uint32_t *keys,
+    const uint32_t *next, uint32_t n)
+{
+
+	set_worth(c, keys, next, n);
+	scope_event(c, &c->scope[0], keys, n);
+	if (c->o.layers)
+		scope_event(c, &c->scope[column + 1], keys, n);
+}
+
+void
+cl_curve_event(struct cl_curve *c, uint32_t column, const uint32_t *keys,
+    const uint32_t *next, uint32_t n)
+{
+	uint32_t i;
+
+	if (c->o.contract == CL_CONTRACT_EVENT) {
+		event(c, column, keys, next, n);
+		return;
+	}
+	for (i = 0; i < n; i++)
+		event(c, column, keys + i, next == NULL ? NULL : next + i, 1);
+}
+
+void
+cl_curve_reset(struct cl_curve *c)
+{
+	struct scope *s = c->scope;
+	uint32_t i;
+
+	for (i = 0; i < c->nscopes; i++, s++) {
+		s->accesses = s->cold = 0;
+		memset(s->from, 0, ((size_t)s->nkeys + 1) * sizeof(*s->from));
+	}
+}
+
+void
+cl_curve_counts(const struct cl_curve *c, uint32_t scope,
+    struct cl_curve_counts *counts)
+{
+	const struct scope *s = &c->scope[scope];
+
+	counts->accesses = s->accesses;
+	counts->cold = s->cold;
+	counts->ncapacities = s->nkeys;
+	counts->from = s->from;
+}
+
+void
+cl_curve_free(struct cl_curve *c)
+{
+	uint32_t i;
+
+	if (c == NULL)
+		return;
+	for (i = 0; c->scope != NULL && i < c->nscopes; i++) {
+		free(c->scope[i].from);
+		cl_recency_free(c->scope[i].recency);
+		cl_stack_free(c->scope[i].stack);
+	}
+	free(c->scope);
+	free(c->rank);
+	free(c->worth);
+	free(c->top);
+	free(c);
+}

@@ -1,0 +1,229 @@
+/*
+ * Uses have numbered places on a line, and a bit says that a place is the last
+ * use of its key; so the rank of a key is the number of bits from its place
+ * on.  Bits are counted by word, by group of 8 words and by block of 16 groups,
+ * so that a rank costs a few additions at each scale.  The line is twice as
+ * long as there are keys; where it ends, the places in use move to its front,
+ * which is a step a use at most.
+ *
+ * Place 0 is of nobody: a key that was not used is there.
+ */
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "cl/err.h"
+#include "cl/recency.h"
+
+#define WORD	64u			/* places */
+#define GROUP	8u			/* words; their counts are one u64 */
+#define BLOCK	16u			/* groups */
+
+struct cl_recency {
+	uint32_t	 nkeys;
+	uint32_t	 end;		/* places */
+	uint32_t	 next;		/* the first free place */
+	uint32_t	*place;		/* of each key */
+	uint32_t	*key;		/* of each place */
+	uint64_t	*bits;
+	uint64_t	*in_words;	/* of a group: a byte for each word */
+	uint16_t	*in_group;
+	uint32_t	*in_block;
+};
+
+static inline uint32_t
+count_bits(uint64_t v)
+{
+
+	v -= v >> 1 & UINT64_C(0x5555555555555555);
+	v = (v & UINT64_C(0x3333333333333333)) +
+	    (v >> 2 & UINT64_C(0x3333333333333333));
+	v = (v + (v >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+	return ((uint32_t)(v * UINT64_C(0x0101010101010101) >> 56));
+}
+
+struct cl_recency *
+cl_recency_new(uint32_t nkeys, struct cl_err *err)
+{
+	struct cl_recency *r;
+	size_t nblocks, places;
+
+	assert(nkeys > 0 && nkeys < 1u << 28);
+	if ((r = calloc(1, sizeof(*r))) == NULL)
+		goto nomem;
+	nblocks = (2 * (size_t)nkeys + 1) / (WORD * GROUP * BLOCK) + 1;
+	places = nblocks * BLOCK * GROUP * WORD;
+	r->nkeys = nkeys;
+	r->end = 2 * nkeys + 1;
+	r->next = 1;
+	r->place = calloc(nkeys, sizeof(*r->place));
+	r->key = calloc(r->end, sizeof(*r->key));
+	r->bits = calloc(places / WORD, sizeof(*r->bits));
+	r->in_words = calloc(places / WORD / GROUP, sizeof(*r->in_words));
+	r->in_group = calloc(places / WORD / GROUP, sizeof(*r->in_group));
+	r->in_block = calloc(nblocks, sizeof(*r->in_block));
+	if (r->place != NULL && r->key != NULL && r->bits != NULL &&
+	    r->in_words != NULL && r->in_group != NULL && r->in_block != NULL)
+		return (r);
+
+nomem:
+	cl_fail_nomem(err, "ranks of experts");
+	cl_recency_free(r);
+	return (NULL);
+}
+
+/* Add one to all counts of a place, or take one away: by is 1 or -1. */
+static inline void
+count_place(struct cl_recency *r, uint32_t place, int by)
+{
+	uint32_t word = place / WORD, group = word / GROUP;
+
+	r->bits[word] ^= UINT64_C(1) << place % WORD;
+	r->in_words[group] += (uint64_t)by << word % GROUP * 8;
+	r->in_group[group] = (uint16_t)(r->in_group[group] + by);
+	r->in_block[group / BLOCK] += (uint32_t)by;
+}
+
+/* The counts of the words of a group behind word w of it. */
+static inline uint32_t
+words_behind(const struct cl_recency *r, uint32_t group, uint32_t w)
+{
+	uint64_t v = r->in_words[group] >> w * 8 >> 8;
+
+	v = (v & UINT64_C(0x00ff00ff00ff00ff)) +
+	    (v >> 8 & UINT64_C(0x00ff00ff00ff00ff));
+	return ((uint32_t)(v * UINT64_C(0x0001000100010001) >> 48));
+}
+
+/* How many places are in use from this one on. */
+static inline uint32_t
+count_from(const struct cl_recency *r, uint32_t place)
+{
+	uint32_t word = place / WORD, group = word / GROUP;
+	uint32_t block = group / BLOCK, last = (r->next - 1) / WORD;
+	uint32_t sum, g, b;
+
+	sum = count_bits(r->bits[word] >> place % WORD);
+	sum += words_behind(r, group, word % GROUP);
+	last /= GROUP;
+	if (last / BLOCK == block) {
+		for (g = group + 1; g <= last; g++)
+			sum += r->in_group[g];
+		return (sum);
+	}
+	for (g = group + 1; g % BLOCK != 0; g++)
+		sum += r->in_group[g];
+	for (b = block + 1; b <= last / BLOCK; b++)
+		sum += r->in_block[b];
+	return (sum);
+}
+
+uint32_t
+cl_recency_rank(const struct cl_recency *r, uint32_t key)
+{
+	uint32_t place = r->place[key];
+
+	return (place == 0 ? 0 : count_from(r, place));
+}
+
+/* Places 1 to n are in use, and no other. */
+static void
+count_anew(struct cl_recency *r, uint32_t n)
+{
+	uint32_t word, words = (r->end / WORD / GROUP / BLOCK + 1) * GROUP *
+	    BLOCK, to, k;
+
+	for (word = 0; word < words; word++) {
+		to = word * WORD > n ? 0 : n + 1 - word * WORD;
+		r->bits[word] = to >= WORD ? UINT64_MAX :
+		    (UINT64_C(1) << to) - 1;
+		r->bits[word] &= word == 0 ? ~UINT64_C(1) : UINT64_MAX;
+		k = count_bits(r->bits[word]);
+		if (word % GROUP == 0)
+			r->in_words[word / GROUP] = r->in_group[word / GROUP] =
+			    0;
+		if (word % (GROUP * BLOCK) == 0)
+			r->in_block[word / GROUP / BLOCK] = 0;
+		r->in_words[word / GROUP] |= (uint64_t)k << word % GROUP * 8;
+		r->in_group[word / GROUP] = (uint16_t)(k +
+		    r->in_group[word / GROUP]);
+		r->in_block[word / GROUP / BLOCK] += k;
+	}
+}
+
+/* The places in use move to the front of the line, in their order. */
+static void
+compact(struct cl_recency *r)
+{
+	uint32_t word, place, to = 1;
+	uint64_t bits, lowest;
+
+	for (word = 0; word <= r->end / WORD; word++)
+		for (bits = r->bits[word]; bits != 0; bits ^= lowest) {
+			lowest = bits & -bits;
+			place = word * WORD + count_bits(lowest - 1);
+			r->key[to] = r->key[place];
+			r->place[r->key[to]] = to;
+			to++;
+		}
+	count_anew(r, to - 1);
+	r->next = to;
+}
+
+void
+cl_recency_use(struct cl_recency *r, uint32_t key)
+{
+
+	if (r->next == r->end)
+		compact(r);
+	if (r->place[key] != 0)
+		count_place(r, r->place[key], -1);
+	r->place[key] = r->next;
+	r->key[r->next] = key;
+	count_place(r, r->next++, 1);
+}
+
+void
+cl_recency_event(struct cl_recency *r, const uint32_t *keys, uint32_t n,
+    uint32_t base, uint32_t *rank)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		rank[i] = cl_recency_rank(r, keys[i] - base);
+	for (i = 0; i < n; i++)
+		cl_recency_use(r, keys[i] - base);
+}
+
+uint32_t
+cl_recency_stamp(const struct cl_recency *r, uint32_t key)
+{
+
+	return (r->place[key]);
+}
+
+uint32_t
+cl_recency_top(const struct cl_recency *r, uint32_t *keys, uint32_t n)
+{
+	uint32_t place, found = 0;
+
+	for (place = r->next; place-- > 1 && found < n;)
+		if (r->bits[place / WORD] >> place % WORD & 1)
+			keys[found++] = r->key[place];
+	return (found);
+}
+
+void
+cl_recency_free(struct cl_recency *r)
+{
+
+	if (r == NULL)
+		return;
+	free(r->place);
+	free(r->key);
+	free(r->bits);
+	free(r->in_words);
+	free(r->in_group);
+	free(r->in_block);
+	free(r);
+}

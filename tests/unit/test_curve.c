@@ -1,0 +1,244 @@
+/*
+ * A curve is what caches of each capacity do, one by one.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cl/cache.h"
+#include "cl/curve.h"
+#include "cl/err.h"
+#include "cl/keys.h"
+#include "cl/model.h"
+#include "cl/recency.h"
+#include "cl/rng.h"
+#include "unit.h"
+
+#define NCOLUMNS	3
+#define NEVENTS		400
+#define NMEMBERS	8
+
+static const uint32_t experts[NCOLUMNS] = { 8, 5, 1 };
+
+static struct cl_keys *
+make_keys(void)
+{
+	struct cl_model *m = cl_model_new(NCOLUMNS, NULL);
+	struct cl_keys *keys;
+	uint32_t i;
+
+	assert(m != NULL);
+	for (i = 0; i < NCOLUMNS; i++) {
+		m->layers[i].nexperts = experts[i];
+		m->layers[i].k = 1;
+	}
+	keys = cl_keys_new(m, NULL);
+	assert(keys != NULL);
+	cl_model_free(m);
+	return (keys);
+}
+
+struct event {
+	uint32_t	column;
+	uint32_t	n;
+	uint32_t	key[NMEMBERS];
+	uint32_t	next[NMEMBERS];	/* by contract */
+};
+
+/* Events of up to `most` members; a few larger ones where `most` is small. */
+static void
+make_events(struct event *e, const struct cl_keys *keys, uint32_t most,
+    uint64_t seed)
+{
+	const struct cl_keys_column *col;
+	uint32_t i, j, at, n, key;
+
+	for (i = 0; i < NEVENTS; i++, e++) {
+		e->column = i % NCOLUMNS;
+		col = &keys->column[e->column];
+		n = 1 + (uint32_t)cl_rng_below(&seed, i % 50 == 49 ? NMEMBERS :
+		    most);
+		for (at = 0; at < n && at < col->nexperts;) {
+			key = col->base + (uint32_t)cl_rng_below(&seed,
+			    1 + cl_rng_below(&seed, col->nexperts));
+			for (j = 0; j < at && e->key[j] != key; j++)
+				continue;
+			if (j == at)
+				e->key[at++] = key;
+			else if (cl_rng_below(&seed, 3) == 0)
+				break;
+		}
+		e->n = at;
+	}
+}
+
+static void
+foretell(struct event *events, enum cl_contract contract)
+{
+	uint32_t last[16], i, j, now = 0;
+	struct event *e;
+
+	memset(last, 0xff, sizeof(last));
+	for (i = 0; i < NEVENTS; i++)
+		now += contract == CL_CONTRACT_EVENT ? 1 : events[i].n;
+	for (i = NEVENTS; i-- > 0;) {
+		e = &events[i];
+		if (contract == CL_CONTRACT_EVENT)
+			now--;
+		for (j = e->n; j-- > 0;) {
+			if (contract == CL_CONTRACT_SERIAL)
+				now--;
+			e->next[j] = last[e->key[j]];
+			last[e->key[j]] = now;
+		}
+	}
+}
+
+/* Hits of one cache for the keys of a column, or of all. */
+static uint64_t
+hits_of_one(const struct event *events, const char *policy,
+    enum cl_contract contract, uint32_t base, uint32_t nkeys, uint32_t nslots)
+{
+	struct cl_cache_pool pool = { nkeys, nslots };
+	struct cl_cache_options o = { .pools = &pool, .npools = 1,
+	    .nevent = NMEMBERS, .contract = contract };
+	struct cl_cache *cache;
+	uint32_t i, j, key[NMEMBERS];
+	uint64_t hits = 0;
+
+	assert(cl_cache_policy_parse(policy, &o.policy, NULL) == CL_OK);
+	assert((cache = cl_cache_new(&o, NULL)) != NULL);
+	for (i = 0; i < NEVENTS; i++) {
+		if (events[i].key[0] < base ||
+		    events[i].key[0] >= base + nkeys)
+			continue;
+		for (j = 0; j < events[i].n; j++)
+			key[j] = events[i].key[j] - base;
+		hits += cl_cache_serve(cache, 0, key, events[i].n)->nhits;
+	}
+	cl_cache_free(cache);
+	return (hits);
+}
+
+static void
+check_scope(const struct event *events, const struct cl_curve *curve,
+    uint32_t scope, const char *policy, enum cl_contract contract,
+    uint32_t base, uint32_t nkeys)
+{
+	struct cl_curve_counts counts;
+	uint64_t hits = 0;
+	uint32_t c;
+
+	cl_curve_counts(curve, scope, &counts);
+	assert(counts.ncapacities == nkeys && counts.from[0] == 0);
+	for (c = 1; c <= nkeys; c++) {
+		hits += counts.from[c];
+		assert(hits == hits_of_one(events, policy, contract, base,
+		    nkeys, c));
+	}
+	assert(counts.cold == counts.accesses - hits);
+}
+
+static void
+check_curve(const char *name, enum cl_curve_policy policy)
+{
+	struct event *events = calloc(NEVENTS, sizeof(*events));
+	struct cl_keys *keys = make_keys();
+	struct cl_curve_options o = { .policy = policy, .layers = true };
+	struct cl_curve *curve;
+	uint32_t round, i;
+
+	assert(events != NULL);
+	for (round = 0; round < 24; round++) {
+		o.contract = round % 2 ? CL_CONTRACT_SERIAL :
+		    CL_CONTRACT_EVENT;
+		make_events(events, keys, 1 + round / 2 % NMEMBERS,
+		    1000 + round);
+		foretell(events, o.contract);
+		assert((curve = cl_curve_new(keys, &o, NULL)) != NULL);
+		for (i = 0; i < NEVENTS; i++)
+			cl_curve_event(curve, events[i].column, events[i].key,
+			    policy == CL_CURVE_BELADY ? events[i].next : NULL,
+			    events[i].n);
+		check_scope(events, curve, 0, name, o.contract, 0,
+		    keys->nkeys);
+		for (i = 0; i < NCOLUMNS; i++)
+			check_scope(events, curve, i + 1, name, o.contract,
+			    keys->column[i].base, keys->column[i].nexperts);
+		cl_curve_free(curve);
+	}
+	cl_keys_free(keys);
+	free(events);
+}
+
+static void
+an_lru_curve_is_lru_at_every_capacity(void)
+{
+
+	check_curve("lru", CL_CURVE_LRU);
+}
+
+/* Ranks against a list, over lines that were compacted often. */
+static void
+check_ranks(uint32_t nkeys, uint32_t nuses)
+{
+	struct cl_recency *r = cl_recency_new(nkeys, NULL);
+	uint32_t *list = malloc(nkeys * sizeof(*list));
+	uint32_t n = 0, i, j, key;
+	uint64_t seed = nkeys;
+
+	assert(r != NULL && list != NULL);
+	for (i = 0; i < nuses; i++) {
+		key = (uint32_t)cl_rng_below(&seed,
+		    1 + cl_rng_below(&seed, nkeys));
+		for (j = 0; j < n && list[j] != key; j++)
+			continue;
+		assert(cl_recency_rank(r, key) == (j == n ? 0 : j + 1));
+		n += j == n;
+		memmove(list + 1, list, j * sizeof(*list));
+		list[0] = key;
+		cl_recency_use(r, key);
+	}
+	cl_recency_free(r);
+	free(list);
+}
+
+static void
+a_rank_is_the_place_in_a_list(void)
+{
+
+	check_ranks(1, 10);
+	check_ranks(2, 100);
+	check_ranks(63, 3000);
+	check_ranks(300, 5000);
+	check_ranks(9000, 40000);
+}
+
+static void
+a_reset_keeps_what_caches_hold(void)
+{
+	struct cl_keys *keys = make_keys();
+	struct cl_curve_options o = { .contract = CL_CONTRACT_EVENT };
+	struct cl_curve *curve = cl_curve_new(keys, &o, NULL);
+	struct cl_curve_counts counts;
+	uint32_t key[] = { 1, 2 };
+
+	assert(curve != NULL);
+	cl_curve_event(curve, 0, key, NULL, 2);
+	cl_curve_reset(curve);
+	cl_curve_event(curve, 0, key, NULL, 2);
+	cl_curve_counts(curve, 0, &counts);
+	assert(counts.accesses == 2 && counts.cold == 0);
+	assert(counts.from[1] == 1 && counts.from[2] == 1);
+	cl_curve_free(curve);
+	cl_keys_free(keys);
+}
+
+static const struct unit table[] = {
+	{ "a rank is the place in a list", a_rank_is_the_place_in_a_list },
+	{ "an lru curve is lru at every capacity",
+	    an_lru_curve_is_lru_at_every_capacity },
+	{ "a reset keeps what caches hold", a_reset_keeps_what_caches_hold },
+};
+
+UNIT_MAIN(table)
