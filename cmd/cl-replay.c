@@ -19,6 +19,7 @@ static const struct fe_command command = {
 "replay:  --contract event|serial (event)  --prefill union|token|skip (union)\n"
 "         --warmup N (0)  --tokens N (all)  --window N (64)\n"
 "reading: --io real|none (real)  --model FILE  --threads N (4)\n"
+"         --io model --device read=7G,latency=80us,depth=32[,...]\n"
 "         --os-cache keep|drop (keep)\n"
 "output:  -o FILE  --force  -h, --help  -V, --version\n"
 "\n"

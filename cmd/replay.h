@@ -14,6 +14,7 @@
 #include "cl/io.h"
 #include "cl/replay.h"
 #include "cl/text.h"
+#include "cl/virtual.h"
 
 struct replay_options {
 	struct cl_replay_options replay;
@@ -23,7 +24,13 @@ struct replay_options {
 	const char	*model;
 	const char	*output;
 	bool		 replace;
-	bool		 real;		/* bytes are read */
+	enum replay_io {
+		REPLAY_NONE,		/* what is missed is counted */
+		REPLAY_REAL,		/* bytes are read */
+		REPLAY_MODEL		/* and timed as if they were */
+	}		 io;
+	const char	*device;	/* of the model, as asked for; or NULL */
+	struct cl_virtual_spec spec;
 	bool		 warm;
 	enum cl_io_os_cache os_cache;
 	uint32_t	 nthreads;
@@ -33,7 +40,7 @@ struct replay_options {
 };
 
 /* Names of choices, as the conditions of a run have them. */
-extern const char *const replay_ios[];		/* "none", "real" */
+extern const char *const replay_ios[];		/* by enum replay_io */
 extern const char *const replay_os_caches[];	/* by enum cl_io_os_cache */
 
 /*

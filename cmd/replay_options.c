@@ -11,18 +11,24 @@
 
 #define TOKENS_MAX	(UINT64_C(1) << 48)	/* sums of them stay sums */
 
-const char *const replay_ios[] = { "none", "real", NULL };
+const char *const replay_ios[] = {
+	[REPLAY_NONE] = "none",
+	[REPLAY_REAL] = "real",
+	[REPLAY_MODEL] = "model",
+	NULL
+};
 const char *const replay_os_caches[] = {
 	[CL_IO_KEEP] = "keep", [CL_IO_DROP] = "drop", NULL
 };
 
-enum { OPT_CACHE = 256, OPT_CONTRACT, OPT_FORCE, OPT_IO, OPT_LIST_POLICIES,
+enum { OPT_CACHE = 256, OPT_CONTRACT, OPT_DEVICE, OPT_FORCE, OPT_IO, OPT_LIST_POLICIES,
     OPT_MODEL, OPT_OS_CACHE, OPT_PARTITION, OPT_POLICY, OPT_PREFILL,
     OPT_THREADS, OPT_TOKENS, OPT_WARM, OPT_WARMUP, OPT_WINDOW };
 
 static const struct option long_options[] = {
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "contract", required_argument, NULL, OPT_CONTRACT },
+	{ "device", required_argument, NULL, OPT_DEVICE },
 	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "help", no_argument, NULL, 'h' },
 	{ "io", required_argument, NULL, OPT_IO },
@@ -51,6 +57,16 @@ replay_policy(const char *text, struct cl_cache_policy *p)
 }
 
 static void
+take_device(struct replay_options *o, const char *text)
+{
+	struct cl_err err = { 0 };
+
+	if (cl_virtual_parse(text, &o->spec, &err) != CL_OK)
+		fe_misuse("--%s", err.msg);
+	o->device = text;
+}
+
+static void
 take_option(struct replay_options *o, int c, const char *arg)
 {
 
@@ -63,11 +79,14 @@ take_option(struct replay_options *o, int c, const char *arg)
 		o->replay.contract = fe_choice("--contract", arg,
 		    cl_conditions_contracts);
 		break;
+	case OPT_DEVICE:
+		take_device(o, arg);
+		break;
 	case OPT_FORCE:
 		o->replace = true;
 		break;
 	case OPT_IO:
-		o->real = fe_choice("--io", arg, replay_ios) == 1;
+		o->io = (enum replay_io)fe_choice("--io", arg, replay_ios);
 		break;
 	case OPT_LIST_POLICIES:
 		o->mode = replay_list;
@@ -117,7 +136,7 @@ replay_options(struct replay_options *o, int argc, char **argv, int *first)
 		.replay = { .window = 64 },
 		.budget = { CL_BUDGET_PERCENT, 2500 },
 		.budget_text = "25%",
-		.real = true,
+		.io = REPLAY_REAL,
 		.nthreads = 4,
 		.mode = replay_traces,
 	};
@@ -137,4 +156,9 @@ replay_options(struct replay_options *o, int argc, char **argv, int *first)
 			take_option(o, c, optarg);
 		}
 	*first = optind;
+	if (o->io == REPLAY_MODEL && o->device == NULL)
+		fe_misuse("--io model needs a --device: "
+		    "read=7G,latency=80us,depth=32");
+	if (o->io != REPLAY_MODEL && o->device != NULL)
+		fe_misuse("--device is of --io model");
 }

@@ -26,7 +26,7 @@ struct run {
 	struct cl_replay *before;	/* --warm: the last run */
 	struct cl_keys	*before_keys;
 	uint64_t	 fingerprint;	/* and of its model */
-	struct cl_model	*model;		/* as found; NULL: nothing is read */
+	struct cl_model	*model;		/* as found; NULL: the trace's will do */
 	struct cl_device *device;
 	struct cl_stats_writer *writer;
 	struct cl_keys	*keys;
@@ -40,16 +40,23 @@ static int
 write_machine(struct run *r, const struct feed_trace *t, struct cl_err *err)
 {
 	struct cl_stats_conds c = { 0 };
-	struct cl_host_usage u;
+	struct cl_io_facts facts;
+	char device[CL_VIRTUAL_TEXT_MAX];
 	int status;
 
-	cl_host_usage(&u);
-	(void)cl_stats_set_str(&c, "backend", "pread", err);
-	(void)cl_stats_set_str(&c, "model_path", r->model->shards[0].path,
-	    err);
-	(void)cl_stats_set_u64(&c, "memory_bytes", cl_host_memory(""), err);
-	(void)cl_stats_set_u64(&c, "arena_bytes", cl_device_arena(r->device),
-	    err);
+	cl_io_facts(cl_device_io(r->device), &facts);
+	(void)cl_stats_set_str(&c, "backend", facts.backend_name, err);
+	if (r->o->io == REPLAY_MODEL)
+		(void)cl_stats_set_str(&c, "device",
+		    cl_virtual_text(device, &r->o->spec), err);
+	else {
+		(void)cl_stats_set_str(&c, "model_path",
+		    r->model->shards[0].path, err);
+		(void)cl_stats_set_u64(&c, "memory_bytes",
+		    cl_host_memory(""), err);
+		(void)cl_stats_set_u64(&c, "arena_bytes",
+		    cl_device_arena(r->device), err);
+	}
 	(void)cl_stats_set_bool(&c, "trace_from_pipe", t->pipe, err);
 	status = err->code != CL_OK ? err->code :
 	    cl_stats_write_machine(r->writer, &c, err);
@@ -57,22 +64,28 @@ write_machine(struct run *r, const struct feed_trace *t, struct cl_err *err)
 	return (status);
 }
 
-/* The model's files and buffers for its experts, ready to be read into. */
+/*
+ * The model's files and buffers for its experts, ready to be read into; or
+ * what stands in for them.
+ */
 static int
-open_device(struct run *r, const struct cl_budget_slots *slots,
-    struct cl_err *err)
+open_device(struct run *r, const struct cl_model *m,
+    const struct cl_budget_slots *slots, struct cl_err *err)
 {
 	struct cl_device_options d = {
 		.io = {
+			.backend = r->o->io == REPLAY_MODEL ? CL_IO_MODEL :
+			    CL_IO_AUTO,
 			.nthreads = r->o->nthreads,
 			.os_cache = r->o->os_cache,
+			.device = &r->o->spec,
 		},
 		.nslots = slots->nslots,
 		.nbypass = r->keys->kmax,
 		.stride = slots->stride,
 	};
 
-	r->device = cl_device_new(r->model, &d, err);
+	r->device = cl_device_new(m, &d, err);
 	return (r->device == NULL ? err->code : CL_OK);
 }
 
@@ -90,9 +103,10 @@ write_conditions(struct run *r, const struct feed_trace *t,
 		.warm = r->o->warm,
 		.budget = r->o->budget_text,
 		.prefill = r->o->prefill,
-		.io = replay_ios[r->o->real],
-		.os_cache = r->o->real ? replay_os_caches[r->o->os_cache] : NULL,
-		.threads = r->o->nthreads,
+		.io = replay_ios[r->o->io],
+		.os_cache = r->o->io == REPLAY_REAL ?
+		    replay_os_caches[r->o->os_cache] : NULL,
+		.threads = r->o->io != REPLAY_NONE ? r->o->nthreads : 0,
 	};
 
 	if (cl_conditions_set(&c, &what, head, m, slots, o, err) == CL_OK)
@@ -132,6 +146,15 @@ find_model(struct run *r, const struct feed_trace *t,
 	else
 		cl_model_free(m);
 	return (CL_OK);
+}
+
+/* Where experts lie matters to reads alone, their sizes to a model of them. */
+static bool
+needs_model(const struct run *r, const struct cl_model_sums *sums)
+{
+
+	return (r->o->io == REPLAY_REAL ||
+	    (r->o->io == REPLAY_MODEL && !sums->bytes_known));
 }
 
 static int
@@ -182,16 +205,20 @@ open_run(struct run *r, const struct feed_trace *t,
 
 	if ((status = check_warm(r, t, m, err)) != CL_OK)
 		return (status);
-	if (r->o->real && (status = find_model(r, t, head, err)) != CL_OK)
+	cl_model_sums(m, &sums);
+	if (needs_model(r, &sums) &&
+	    (status = find_model(r, t, head, err)) != CL_OK)
 		return (status);
-	if (r->o->real && m->fingerprint == 0)
+	if (r->model != NULL && m->fingerprint == 0) {
 		m = r->model;		/* it knows what the trace does not */
+		cl_model_sums(m, &sums);
+	}
 	if ((r->keys = cl_keys_new(m, err)) == NULL)
 		return (err->code);
-	cl_model_sums(m, &sums);
 	status = cl_budget_resolve(&r->o->budget, &sums, &slots, err);
-	if (status == CL_OK && r->o->real && r->device == NULL)
-		status = open_device(r, &slots, err);
+	if (status == CL_OK && r->o->io != REPLAY_NONE && r->device == NULL)
+		status = open_device(r, r->model != NULL ? r->model : m,
+		    &slots, err);
 	if (status != CL_OK)
 		return (status);
 	tell_raised(r, &slots);
@@ -202,7 +229,7 @@ open_run(struct run *r, const struct feed_trace *t,
 	if (status == CL_OK)
 		status = make_replay(r, m, &o,
 		    cl_trace_reader_wait_ns(t->reader), err);
-	if (status == CL_OK && r->o->real)
+	if (status == CL_OK && r->o->io != REPLAY_NONE)
 		status = write_machine(r, t, err);
 	return (status);
 }
@@ -296,6 +323,10 @@ drop_run(void *arg)
 	r->keys = NULL;
 	if (!r->o->warm)
 		cool(r);
+	else if (r->o->io == REPLAY_MODEL) {	/* it borrows from the trace */
+		cl_device_free(r->device);
+		r->device = NULL;
+	}
 }
 
 static bool

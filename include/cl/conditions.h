@@ -24,9 +24,9 @@ struct cl_conditions {
 	bool		 warm;		/* the cache goes from trace to trace */
 	const char	*budget;	/* as it was asked for */
 	unsigned	 prefill;	/* an enum cl_prefill */
-	const char	*io;		/* "real", "none" */
+	const char	*io;		/* "real", "model", "none" */
 	const char	*os_cache;	/* "keep", "drop"; NULL: nothing read */
-	uint32_t	 threads;
+	uint32_t	 threads;	/* 0: nothing read or modelled */
 };
 
 /* Add them all to an empty list; the model is the one that is replayed. */

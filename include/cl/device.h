@@ -7,6 +7,9 @@
  * stand for.  Opened before the clock starts: files are checked against the
  * model, the arena is within the memory this process may use and is faulted
  * in.  It borrows the model.  One thread, which may be any.
+ *
+ * With a back end that models a device there are neither files nor an arena,
+ * and every buffer is NULL.
  */
 
 #include <stddef.h>
@@ -16,6 +19,7 @@
 
 struct cl_device;
 struct cl_model;
+struct cl_virtual_spec;
 
 struct cl_device_options {
 	struct cl_io_options io;
@@ -38,6 +42,9 @@ void	cl_device_read(struct cl_device *, struct cl_io_job *, uint32_t layer,
 /* Until it is read.  A failure names layer, expert, file and offset. */
 int	cl_device_wait(struct cl_device *, struct cl_io_job *, uint32_t layer,
 	    uint32_t expert, struct cl_err *);
+
+/* What a modelled one is; NULL: it reads. */
+const struct cl_virtual_spec *cl_device_spec(const struct cl_device *);
 
 /* The reader behind it. */
 struct cl_io	*cl_device_io(struct cl_device *);

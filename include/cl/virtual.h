@@ -28,8 +28,12 @@ struct cl_virtual_spec {
 	uint64_t	 dense;		/* the same for dense weights */
 	uint64_t	 latency_ns;
 	uint32_t	 depth;
-	uint64_t	 compute_ns;	/* of an event, whatever it used */
-	uint64_t	 kernel;	/* bytes/s of what it used; 0: no time */
+	/*
+	 * And what is done with the bytes: an event computes for compute_ns,
+	 * and for the time that the kernel takes over all that it used.
+	 */
+	uint64_t	 compute_ns;
+	uint64_t	 kernel;	/* bytes/s; 0: they take no time */
 };
 
 /*
@@ -46,8 +50,8 @@ int	cl_virtual_parse(const char *, struct cl_virtual_spec *,
 const char	*cl_virtual_text(char buf[CL_VIRTUAL_TEXT_MAX],
 		    const struct cl_virtual_spec *);
 
-/* What the computing of an event over so many bytes takes. */
-uint64_t	cl_virtual_compute_ns(const struct cl_virtual_spec *,
+/* How long the kernel takes over so many bytes. */
+uint64_t	cl_virtual_kernel_ns(const struct cl_virtual_spec *,
 		    uint64_t nbytes);
 
 /* A time so much later, or the end of time. */

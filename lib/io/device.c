@@ -14,6 +14,7 @@
 #include "cl/host.h"
 #include "cl/model.h"
 #include "cl/num.h"
+#include "cl/virtual.h"
 
 #define ARENA_ALIGN	4096
 
@@ -21,6 +22,8 @@ struct cl_device {
 	const struct cl_model *model;
 	struct cl_io_file *file;	/* one for each shard */
 	struct cl_io	*io;
+	bool		 modelled;
+	struct cl_virtual_spec spec;	/* of a modelled one */
 	uint8_t		*arena;
 	uint64_t	 arena_bytes;
 	uint64_t	 stride;
@@ -52,6 +55,8 @@ open_shards(struct cl_device *d, struct cl_err *err)
 	uint32_t i, n = d->model->nshards;
 	int status;
 
+	if (d->modelled)
+		return (CL_OK);
 	if ((d->file = calloc(n, sizeof(*d->file))) == NULL)
 		return (cl_fail_nomem(err, "the model's files"));
 	for (i = 0; i < n; i++)
@@ -90,6 +95,8 @@ make_arena(struct cl_device *d, uint64_t nbuffers, struct cl_err *err)
 	size_t n;
 	void *p;
 
+	if (d->modelled)
+		return (CL_OK);
 	if (!cl_mul(nbuffers, d->stride, &d->arena_bytes) ||
 	    !cl_size(d->arena_bytes, &n) ||
 	    (limit != 0 && d->arena_bytes > limit))
@@ -118,10 +125,14 @@ cl_device_new(const struct cl_model *model, const struct cl_device_options *o,
 	d->model = model;
 	d->stride = o->stride;
 	d->nslots = o->nslots;
+	d->modelled = o->io.backend == CL_IO_MODEL ||
+	    o->io.backend == CL_IO_SLEEP;
+	if (d->modelled)
+		d->spec = *o->io.device;
 	if (check_stride(d, err) != CL_OK || open_shards(d, err) != CL_OK ||
 	    make_arena(d, (uint64_t)o->nslots + o->nbypass, err) != CL_OK ||
-	    (d->io = cl_io_new(d->file, model->nshards, &o->io, err)) ==
-	    NULL) {
+	    (d->io = cl_io_new(d->file, d->modelled ? 0 : model->nshards,
+	    &o->io, err)) == NULL) {
 		cl_device_free(d);
 		return (NULL);
 	}
@@ -132,14 +143,15 @@ uint8_t *
 cl_device_slot(struct cl_device *d, uint32_t slot)
 {
 
-	return (d->arena + slot * d->stride);
+	return (d->modelled ? NULL : d->arena + slot * d->stride);
 }
 
 uint8_t *
 cl_device_bypass(struct cl_device *d, uint32_t i)
 {
 
-	return (d->arena + ((uint64_t)d->nslots + i) * d->stride);
+	return (d->modelled ? NULL :
+	    d->arena + ((uint64_t)d->nslots + i) * d->stride);
 }
 
 void
@@ -160,7 +172,8 @@ cl_device_read(struct cl_device *d, struct cl_io_job *job, uint32_t layer,
 		job->part[i].off = at.off;
 		job->part[i].nbytes = (size_t)slab->nbytes;
 		job->part[i].buf = buf;
-		buf += slab->nbytes;
+		if (buf != NULL)
+			buf += slab->nbytes;
 	}
 	cl_io_submit(d->io, job, queue);
 }
@@ -175,6 +188,13 @@ cl_device_wait(struct cl_device *d, struct cl_io_job *job, uint32_t layer,
 		return (CL_OK);
 	return (cl_fail(err, job->err.code, "layer %u expert %u: %s", layer,
 	    expert, job->err.msg));
+}
+
+const struct cl_virtual_spec *
+cl_device_spec(const struct cl_device *d)
+{
+
+	return (d->modelled ? &d->spec : NULL);
 }
 
 struct cl_io *

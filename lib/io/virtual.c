@@ -37,12 +37,10 @@ span(uint64_t nbytes, uint64_t rate)
 }
 
 uint64_t
-cl_virtual_compute_ns(const struct cl_virtual_spec *spec, uint64_t nbytes)
+cl_virtual_kernel_ns(const struct cl_virtual_spec *spec, uint64_t nbytes)
 {
 
-	uint64_t ns = spec->kernel == 0 ? 0 : span(nbytes, spec->kernel);
-
-	return (cl_virtual_later(ns, spec->compute_ns));
+	return (spec->kernel == 0 ? 0 : span(nbytes, spec->kernel));
 }
 
 void

@@ -113,9 +113,9 @@ cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
 	set_number(c, "tokens", o->tokens, o->tokens != 0, err);
 	(void)cl_stats_set_u64(c, "window", o->window, err);
 	(void)cl_stats_set_str(c, "io", what->io, err);
-	if (what->os_cache != NULL) {
+	if (what->threads != 0)
 		(void)cl_stats_set_u64(c, "threads", what->threads, err);
+	if (what->os_cache != NULL)
 		(void)cl_stats_set_str(c, "os_cache", what->os_cache, err);
-	}
 	return (err->code);
 }

@@ -15,6 +15,15 @@
 #include "cl/stats_write.h"
 #include "replay_int.h"
 
+uint64_t
+cl_replay_now(const struct cl_replay *r)
+{
+
+	if (r->o.device == NULL)
+		return (cl_clock_ns());
+	return (cl_io_now(cl_device_io(r->o.device)));
+}
+
 void
 cl_replay_clock(struct cl_replay *r)
 {
@@ -22,19 +31,22 @@ cl_replay_clock(struct cl_replay *r)
 	cl_host_usage(&r->usage);
 	r->start_wait_ns = r->wait_ns;
 	r->stop_ns = 0;
-	r->start_ns = cl_clock_ns();
+	r->start_ns = cl_replay_now(r);
 }
 
+/* The machine has no part in what is modelled. */
 void
 cl_replay_measure(struct cl_replay *r)
 {
 	struct cl_host_usage now;
-	uint64_t *m = r->measure, at = cl_clock_ns();
+	uint64_t *m = r->measure, at = cl_replay_now(r);
 
+	m[CL_M_WALL_NS] = (r->stop_ns != 0 ? r->stop_ns : at) - r->start_ns;
+	if (cl_device_spec(r->o.device) != NULL)
+		return;
 	cl_host_usage(&now);
 	m[CL_M_INPUT_WAIT_NS] = r->wait_ns - r->start_wait_ns;
-	m[CL_M_WALL_NS] = (r->stop_ns != 0 ? r->stop_ns : at) - r->start_ns -
-	    m[CL_M_INPUT_WAIT_NS];
+	m[CL_M_WALL_NS] -= m[CL_M_INPUT_WAIT_NS];
 	m[CL_M_DEVICE_BYTES] = now.device_bytes - r->usage.device_bytes;
 	m[CL_M_MAJOR_FAULTS] = now.major_faults - r->usage.major_faults;
 	m[CL_M_RSS_START] = r->usage.rss;
@@ -46,7 +58,7 @@ stop_clock(struct cl_replay *r)
 {
 
 	if (r->stop_ns == 0)
-		r->stop_ns = cl_clock_ns();
+		r->stop_ns = cl_replay_now(r);
 }
 
 /* Arrays over all keys, and over the members of the largest event. */

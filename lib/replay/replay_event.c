@@ -9,11 +9,11 @@
  * are waited for, their bytes are done with, and the buffers are used again.
  */
 
-#include "cl/clock.h"
 #include "cl/device.h"
 #include "cl/err.h"
 #include "cl/hash.h"
 #include "cl/num.h"
+#include "cl/virtual.h"
 #include "replay_int.h"
 
 #define WORD_MEMBERS	16		/* of 4 bits: the digest's words */
@@ -97,13 +97,36 @@ is_miss(uint8_t class)
 	return ((class & ~CL_CACHE_NOT_KEPT) >= CL_CLASS_COLD);
 }
 
+/* Computing, where there are no bytes to compute with. */
+static void
+spend(struct cl_replay *r, uint64_t ns)
+{
+	uint64_t t0 = cl_replay_now(r);
+
+	cl_io_spend(cl_device_io(r->o.device), ns);
+	r->measure[CL_M_COMPUTE_NS] += cl_replay_now(r) - t0;
+}
+
+/* What the modelled kernel takes over n experts. */
+static uint64_t
+kernel_ns(const struct cl_virtual_spec *spec, const struct column *col,
+    uint32_t n)
+{
+	uint64_t nbytes;
+
+	if (!cl_mul(n, col->expert_bytes, &nbytes))
+		nbytes = UINT64_MAX;
+	return (cl_virtual_kernel_ns(spec, nbytes));
+}
+
 /* Members from .. to - 1 are read: wait for it, and hand their bytes on. */
 static int
 wave(struct cl_replay *r, struct column *col, const uint32_t *keys,
     const struct cl_cache_outcome *out, uint8_t *const *buf, uint32_t from,
     uint32_t to, struct cl_err *err)
 {
-	uint64_t t0 = cl_clock_ns();
+	const struct cl_virtual_spec *spec = cl_device_spec(r->o.device);
+	uint64_t t0 = cl_replay_now(r);
 	uint32_t i, expert;
 	int status = CL_OK;
 
@@ -115,9 +138,13 @@ wave(struct cl_replay *r, struct column *col, const uint32_t *keys,
 			if (r->job[i].err.code != CL_OK)
 				status = r->job[i].err.code;
 		}
-	t0 = cl_clock_ns() - t0;
+	t0 = cl_replay_now(r) - t0;
 	r->measure[CL_M_IO_WAIT_NS] += t0;
 	col->tally->io_wait_ns += t0;
+	if (spec != NULL) {
+		spend(r, kernel_ns(spec, col, to - from));
+		return (status);
+	}
 	for (i = from; i < to && status == CL_OK && r->o.served != NULL; i++) {
 		expert = keys[i] - col->base;
 		r->o.served(r->o.arg, col->layer, expert, buf[i],
@@ -159,6 +186,8 @@ int
 cl_replay_event(struct cl_replay *r, struct column *col, const uint32_t *keys,
     uint32_t n, unsigned phase, struct cl_err *err)
 {
+	const struct cl_virtual_spec *spec = r->o.device == NULL ? NULL :
+	    cl_device_spec(r->o.device);
 	const struct cl_cache_outcome *out;
 	uint32_t i, step = n;
 	uint64_t d, word = 0;
@@ -176,6 +205,8 @@ cl_replay_event(struct cl_replay *r, struct column *col, const uint32_t *keys,
 		    step, out, err)) != CL_OK)
 			return (status);
 	}
+	if (spec != NULL)
+		spend(r, spec->compute_ns);
 	r->digest = digest_end(d, n, word);
 	r->phase[phase]->n[CL_N_EVENTS] +=
 	    r->o.contract == CL_CONTRACT_SERIAL ? n : 1;

@@ -63,6 +63,9 @@ int	cl_replay_make_cache(struct cl_replay *, struct cl_err *);
 int	cl_replay_event(struct cl_replay *, struct column *,
 	    const uint32_t *keys, uint32_t n, unsigned phase, struct cl_err *);
 
+/* By the clock of what is read from. */
+uint64_t	cl_replay_now(const struct cl_replay *);
+
 /* Start the clock and the measures anew. */
 void	cl_replay_clock(struct cl_replay *);
 

@@ -33,6 +33,17 @@ add_time(struct cl_table *t, const struct view *v, const char *label,
 		cl_table_add(t, "%s", remark);
 }
 
+/* Did nothing but a model of a device take time? */
+static bool
+modelled(const struct view *v)
+{
+	const struct cl_stats_cond *c = cl_stats_find(&v->run->machine,
+	    "backend");
+
+	return (c != NULL && c->type == CL_STATS_STR &&
+	    strcmp(c->s, "model") == 0);
+}
+
 /* What really came from the device, beside what was asked for. */
 static void
 add_device(struct cl_table *t, const struct view *v)
@@ -43,7 +54,7 @@ add_device(struct cl_table *t, const struct view *v)
 	    cl_render_count(v, v->all, "dense_bytes");
 	uint64_t got;
 
-	if (!cl_render_measure(v, "device_bytes", &got))
+	if (modelled(v) || !cl_render_measure(v, "device_bytes", &got))
 		return;
 	cl_table_add(t, "from the device");
 	cl_table_add(t, "%s", cl_text_bytes(b, got));
@@ -131,7 +142,7 @@ cl_render_measured(const struct view *v, struct cl_err *err)
 	}
 	(void)cl_render_measure(v, "wall_ns", &wall);
 	cl_table_init(&t, 3, 1 | 4);
-	cl_table_add(&t, "measured");
+	cl_table_add(&t, modelled(v) ? "modelled" : "measured");
 	cl_table_fill(&t);
 	cl_table_add(&t, "tokens a second");
 	cl_table_add(&t, "%s", cl_figure_rate(b, tokens, wall));
@@ -144,7 +155,7 @@ cl_render_measured(const struct view *v, struct cl_err *err)
 	add_device(&t, v);
 	add_count(&t, v, "late prefetches", "prefetch_late", true);
 	add_time(&t, v, "waited for input", "input_wait_ns", true, outside);
-	add_count(&t, v, "major faults", "major_faults", false);
+	add_count(&t, v, "major faults", "major_faults", modelled(v));
 	add_memory(&t, v);
 	add_unknown(&t, v);
 	cl_dst_printf(v->dst, "\n");

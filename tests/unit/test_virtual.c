@@ -24,15 +24,14 @@ static void
 time_does_not_wrap(void)
 {
 	struct cl_virtual_spec spec = spec_of("read=1K,latency=80us,depth=32,"
-	    "compute=18446744073s,kernel=1K");
+	    "kernel=1K");
 	static struct cl_virtual v;
 
 	cl_virtual_init(&v, &spec);
 	assert(cl_virtual_serve(&v, 0, UINT64_MAX, false) == INT64_MAX);
 	assert(cl_virtual_serve(&v, 0, UINT64_MAX, false) == INT64_MAX);
 	assert(cl_virtual_serve(&v, INT64_MAX, 0, true) == INT64_MAX);
-	assert(cl_virtual_compute_ns(&spec, UINT64_MAX) == INT64_MAX);
-	assert(cl_virtual_compute_ns(&spec, 0) == INT64_MAX);
+	assert(cl_virtual_kernel_ns(&spec, UINT64_MAX) == INT64_MAX);
 	assert(cl_virtual_later(INT64_MAX, 1) == INT64_MAX);
 	assert(cl_virtual_later(5, UINT64_MAX) == INT64_MAX);
 	assert(cl_virtual_later(5, INT64_MAX - 5) == INT64_MAX);
@@ -54,18 +53,19 @@ long_times_are_exact(void)
 }
 
 static void
-computing_takes_a_time_and_its_bytes(void)
+the_kernel_takes_bytes_by_its_rate(void)
 {
 	struct cl_virtual_spec s = spec_of("read=7G,latency=80us,depth=32,"
 	    "compute=1.2ms,kernel=12GB");
 
-	assert(cl_virtual_compute_ns(&s, 12000) == 1200000 + 1000);
-	assert(cl_virtual_compute_ns(&s, 12001) == 1200000 + 1001);
+	assert(s.compute_ns == 1200000);
+	assert(cl_virtual_kernel_ns(&s, 12000) == 1000);
+	assert(cl_virtual_kernel_ns(&s, 12001) == 1001);
 	/* 2^44 bytes: a product of more than 64 bits. */
-	assert(cl_virtual_compute_ns(&s, UINT64_C(1) << 44) == 1200000 +
+	assert(cl_virtual_kernel_ns(&s, UINT64_C(1) << 44) ==
 	    UINT64_C(1466015503702));
 	s.kernel = 0;
-	assert(cl_virtual_compute_ns(&s, 12000) == 1200000);
+	assert(cl_virtual_kernel_ns(&s, 12000) == 0);
 }
 
 static bool
@@ -135,8 +135,8 @@ a_device_that_is_not_whole_is_refused(void)
 static const struct unit units[] = {
 	{ "the clock stops at its end and never wraps", time_does_not_wrap },
 	{ "times of any length are exact", long_times_are_exact },
-	{ "computing takes its time and that of its bytes",
-	    computing_takes_a_time_and_its_bytes },
+	{ "the kernel takes bytes by its rate",
+	    the_kernel_takes_bytes_by_its_rate },
 	{ "a device is printed as it is read",
 	    a_device_is_printed_as_it_is_read },
 	{ "a device that is not whole is refused",
