@@ -18,7 +18,8 @@
  * Counters.  A row is a name, how it is spelled, and whether it is left out
  * where the whole run has none.
  */
-enum spelling { COUNT, BYTES, REAL, DIGEST, PERCENT_HITS, PER_TOKEN, KEPT };
+enum spelling { COUNT, BYTES, REAL, DIGEST, PERCENT_HITS, PER_TOKEN, KEPT,
+    AGREEMENT, ACCURACY, COVERAGE };
 
 static const struct line {
 	const char	*label;
@@ -41,11 +42,15 @@ static const struct line {
 	{ "evictions", "evictions", COUNT, false },
 	{ "prefetch issued", "prefetch_issued", COUNT, true },
 	{ "  useful", "prefetch_useful", COUNT, true },
+	{ "  accuracy", "prefetch_issued", ACCURACY, true },
+	{ "  coverage", "prefetch_issued", COVERAGE, true },
 	{ "  wasted", "prefetch_wasted", COUNT, true },
 	{ "  left", "prefetch_left", COUNT, true },
 	{ "prefetch refused", "prefetch_refused", COUNT, true },
+	{ "plain choices", "choices", COUNT, true },
 	{ "substituted", "substituted", COUNT, true },
 	{ "dropped", "dropped", COUNT, true },
+	{ "  agreement", "choices", AGREEMENT, true },
 	{ "gate mass lost", "dropped_mass", REAL, true },
 	{ "gate mass kept", "gate_total", KEPT, true },
 	{ "largest gap", "max_delta", REAL, true },
@@ -75,6 +80,33 @@ add_kept(struct cl_table *t, const struct view *v,
 		cl_table_add(t, "-");
 }
 
+/* A ratio of counters of the row, by what it is called. */
+static const char *
+ratio(char p[CL_FIGURE_MAX], const struct view *v,
+    const struct cl_run_row *row, enum spelling what)
+{
+	uint64_t hits = cl_render_count(v, row, "hits");
+	uint64_t useful = cl_render_count(v, row, "prefetch_useful");
+	uint64_t choices = cl_render_count(v, row, "choices"), other;
+
+	switch (what) {
+	case PERCENT_HITS:
+		return (cl_figure_percent(p, hits,
+		    cl_render_count(v, row, "accesses")));
+	case ACCURACY:
+		return (cl_figure_percent(p, useful,
+		    cl_render_count(v, row, "prefetch_issued")));
+	case COVERAGE:
+		return (cl_figure_percent(p, useful, useful +
+		    cl_render_count(v, row, "misses")));
+	default:			/* AGREEMENT */
+		other = cl_render_count(v, row, "substituted") +
+		    cl_render_count(v, row, "dropped");
+		return (cl_figure_percent(p, other > choices ? 0 :
+		    choices - other, choices));
+	}
+}
+
 static void
 add_cell(struct cl_table *t, const struct view *v,
     const struct cl_run_row *row, const struct line *l)
@@ -87,9 +119,8 @@ add_cell(struct cl_table *t, const struct view *v,
 
 	if (!cl_cell_number(&cell, &n))
 		cl_table_add(t, "-");
-	else if (l->spelling == PERCENT_HITS)
-		cl_table_add(t, "%s", cl_figure_percent(p, cell.u,
-		    cl_render_count(v, row, "accesses")));
+	else if (l->spelling == PERCENT_HITS || l->spelling >= AGREEMENT)
+		cl_table_add(t, "%s", ratio(p, v, row, l->spelling));
 	else if (l->spelling == PER_TOKEN && tokens == 0)
 		cl_table_add(t, "-");
 	else if (l->spelling == PER_TOKEN)
@@ -167,6 +198,11 @@ cl_render_counters(const struct view *v, struct cl_err *err)
 	}
 	cl_dst_printf(v->dst, "\n");
 	status = cl_table_print(&t, v->dst, 0, v->r->options.bold, err);
+	if (cl_render_count(v, v->all, "substituted") +
+	    cl_render_count(v, v->all, "dropped") > 0)
+		cl_table_wrap(v->dst, "note", 6, "open loop: another choice of "
+		    "experts would have changed what the layers behind it "
+		    "choose.  This prices reads, not quality.");
 	if (digest.type != CL_STATS_NONE)
 		cl_dst_printf(v->dst, "decision digest %s\n",
 		    cl_cell_text(&digest, hash, sizeof(hash)));

@@ -91,6 +91,10 @@ int	cl_render_plain(const struct view *, const struct cl_run_table *,
 	    struct cl_err *);
 int	cl_render_tables(const struct view *, struct cl_err *);
 
+/* Tables whose meaning is known, under their names. */
+int	cl_render_latency(const struct view *, const struct cl_run_table *,
+	    struct cl_err *);
+
 extern const char *const cl_render_summed[RENDER_SUMMED];
 
 void	cl_render_total_add(struct render_total *, const struct cl_run *);

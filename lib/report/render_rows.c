@@ -29,6 +29,15 @@ cl_render_shown(struct cl_table *t, const struct view *v, size_t i, size_t n)
 	return (false);
 }
 
+/* A table that may hold times says whose they are. */
+static void
+begin(const struct view *v)
+{
+
+	cl_dst_printf(v->dst, "\n%s", cl_run_modelled(v->run) ?
+	    "times are MODELLED\n" : "");
+}
+
 static void
 add_layer(struct cl_table *t, const struct view *v,
     const struct cl_run_row *row)
@@ -74,7 +83,7 @@ cl_render_layers(const struct view *v, struct cl_err *err)
 	for (i = 0; i < rows->n; i++)
 		if (cl_render_shown(&t, v, i, rows->n))
 			add_layer(&t, v, &rows->row[i]);
-	cl_dst_printf(v->dst, "\n");
+	begin(v);
 	return (cl_table_print(&t, v->dst, 0, v->r->options.bold, err));
 }
 
@@ -129,6 +138,6 @@ cl_render_windows(const struct view *v, struct cl_err *err)
 	for (i = 0; i < rows->n; i++)
 		if (cl_render_shown(&t, v, i, rows->n))
 			add_window(&t, v, &rows->row[i]);
-	cl_dst_printf(v->dst, "\n");
+	begin(v);
 	return (cl_table_print(&t, v->dst, 0, v->r->options.bold, err));
 }

@@ -1,7 +1,8 @@
 /*
  * Tables of the stream as they are: among the rest of a report for people, and
  * each alone in every form, for those who plot or sort its rows.  What a table
- * means is not known here.
+ * means is not known here, but for the names of those that have a file of their
+ * own.
  */
 
 #include <stdio.h>
@@ -90,15 +91,30 @@ cl_render_plain(const struct view *v, const struct cl_run_table *t,
 	return (status);
 }
 
+/* Tables that mean something to people, by name. */
+static const struct known {
+	const char	*name;
+	int		(*render)(const struct view *,
+			    const struct cl_run_table *, struct cl_err *);
+} knowns[] = {
+	{ "read_latency", cl_render_latency },
+};
+
 int
 cl_render_tables(const struct view *v, struct cl_err *err)
 {
 	const struct cl_run_table *t;
+	size_t i, n = sizeof(knowns) / sizeof(knowns[0]);
 	int status = CL_OK;
 
 	for (t = v->run->table; t < v->run->table + v->run->ntables &&
-	    status == CL_OK; t++)
-		status = cl_render_plain(v, t, err);
+	    status == CL_OK; t++) {
+		for (i = 0; i < n; i++)
+			if (strcmp(knowns[i].name, t->name) == 0)
+				break;
+		status = i < n ? knowns[i].render(v, t, err) :
+		    cl_render_plain(v, t, err);
+	}
 	return (status);
 }
 

@@ -350,8 +350,8 @@ summarise(struct cl_render *r, const struct view *v)
 	    "hits"), cl_render_count(v, v->all, "accesses")));
 	cl_table_add(t, "%s", cl_render_bytes(b, v, CL_STATS_LOGICAL, v->all,
 	    "demand_bytes"));
-	cl_table_add(t, "%s", cl_figure_rate(b, cl_render_count(v, v->all,
-	    "tokens"), wall));
+	cl_table_add(t, "%s%s", cl_run_modelled(v->run) ? "MODELLED " : "",
+	    cl_figure_rate(b, cl_render_count(v, v->all, "tokens"), wall));
 	cl_table_add(t, "%s", v->run->whole && v->run->end.end == 1 ? "" :
 	    cl_run_end(v->run));
 }

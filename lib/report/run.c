@@ -435,8 +435,12 @@ cl_run_what(const struct cl_run *run)
 bool
 cl_run_modelled(const struct cl_run *run)
 {
+	const struct cl_stats_cond *c = cl_stats_find(&run->machine,
+	    "backend");
 
-	return (strcmp(cl_run_cond_text(run, "io", ""), "model") == 0);
+	return (strcmp(cl_run_cond_text(run, "io", ""), "model") == 0 ||
+	    (c != NULL && c->type == CL_STATS_STR &&
+	    strcmp(c->s, "model") == 0));
 }
 
 void

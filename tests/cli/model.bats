@@ -92,7 +92,7 @@ total()
 	    "$TRACE" >m.cls
 	run --separate-stderr cl-report m.cls
 	status_is 0
-	grep -qx modelled <<<"$output"
+	grep -qx MODELLED <<<"$output"
 	! grep -q 'page cache\|major faults\|peak memory' <<<"$output"
 	cl-report -f json m.cls | jq -e '.runs[0] |
 	    .io == "model" and .threads == 4 and

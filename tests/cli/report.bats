@@ -109,6 +109,39 @@ golden()
 	[ -z "$(cl-report -f tsv --table absent tables.cls)" ]
 }
 
+@test "modelled times say so, and reads, routing and memory what they were" {
+	golden model text 0
+	[ "$(awk 'length > 80' got | wc -l)" -eq 0 ]
+	stream known
+	cl-report model.cls known.cls | tail -2 >got
+	diff -u - got <<-'END'
+	  1  SYNTHETIC t.clt   lru           8      10  40.00%   117 KiB  MODELLED 2000
+	  2  traces/novel.clt  lru         128       8  75.00%  1.37 MiB           2667
+	END
+	cl-report -f json model.cls | jq -e '.runs[0].phases |
+	    .prefill.wall_ns == 2000000 and .decode.compute_ns == 200'
+}
+
+@test "quantiles of latencies are those of their ranks" {
+	for n in 1 2 10 999 1000 1001; do
+		{
+			printf 'columns logical tokens:u64\n'
+			printf 'row logical run 0 1 1\ntable measured '
+			printf 'read_latency 2 queue:u64 low_ns:u64 '
+			printf 'high_ns:u64 count:u64\n'
+			for ((i = 1; i <= n; i++)); do
+				echo cells 0 $i $i 1
+			done
+			echo end 1 1 0
+		} | mkcls >n.cls
+		ceil() { echo $((($1 * n + 999) / 1000)); }
+		want="$(ceil 500) $(ceil 900) $(ceil 990) $(ceil 999) $n"
+		got=$(cl-report n.cls | awk '$1 == "demand" {
+		    print $3, $5, $7, $9, $11 }')
+		[ "${got//1.00/1000}" = "${want//1001/1000}" ]
+	done
+}
+
 @test "a wide table is broken, with its keys in every part" {
 	{
 		printf 'columns logical tokens:u64\nrow logical run 0 1 1\n'
