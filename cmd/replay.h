@@ -56,6 +56,10 @@ void	replay_policy(const char *text, struct cl_cache_policy *);
 int	replay_traces(const struct replay_options *, char *const *operands,
 	    int n);
 
+/* --curve: the hits of a cache of every capacity, without one. */
+int	replay_curve(const struct replay_options *, char *const *operands,
+	    int n);
+
 /* --list-policies: the table, with what each policy takes. */
 int	replay_list(const struct replay_options *, char *const *operands,
 	    int n);

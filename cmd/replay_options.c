@@ -21,13 +21,30 @@ const char *const replay_os_caches[] = {
 	[CL_IO_KEEP] = "keep", [CL_IO_DROP] = "drop", NULL
 };
 
-enum { OPT_CACHE = 256, OPT_CONTRACT, OPT_DEVICE, OPT_FORCE, OPT_IO, OPT_LIST_POLICIES,
-    OPT_MODEL, OPT_OS_CACHE, OPT_PARTITION, OPT_POLICY, OPT_PREFILL,
-    OPT_THREADS, OPT_TOKENS, OPT_WARM, OPT_WARMUP, OPT_WINDOW };
+enum {
+	OPT_CACHE = 256,
+	OPT_CONTRACT,
+	OPT_CURVE,
+	OPT_DEVICE,
+	OPT_FORCE,
+	OPT_IO,
+	OPT_LIST_POLICIES,
+	OPT_MODEL,
+	OPT_OS_CACHE,
+	OPT_PARTITION,
+	OPT_POLICY,
+	OPT_PREFILL,
+	OPT_THREADS,
+	OPT_TOKENS,
+	OPT_WARM,
+	OPT_WARMUP,
+	OPT_WINDOW,
+};
 
 static const struct option long_options[] = {
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "contract", required_argument, NULL, OPT_CONTRACT },
+	{ "curve", no_argument, NULL, OPT_CURVE },
 	{ "device", required_argument, NULL, OPT_DEVICE },
 	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "help", no_argument, NULL, 'h' },
@@ -78,6 +95,9 @@ take_option(struct replay_options *o, int c, const char *arg)
 	case OPT_CONTRACT:
 		o->replay.contract = fe_choice("--contract", arg,
 		    cl_conditions_contracts);
+		break;
+	case OPT_CURVE:
+		o->mode = replay_curve;
 		break;
 	case OPT_DEVICE:
 		take_device(o, arg);

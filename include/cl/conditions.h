@@ -35,6 +35,15 @@ int	cl_conditions_set(struct cl_stats_conds *,
 	    const struct cl_model *, const struct cl_budget_slots *,
 	    const struct cl_replay_options *, struct cl_err *);
 
+/*
+ * The same for a run without a cache: what it is ("curve"), and the policy
+ * that its figures are of, or NULL.
+ */
+int	cl_conditions_study(struct cl_stats_conds *, const char *study,
+	    const char *policy, const struct cl_conditions *,
+	    const struct cl_trace_head *, const struct cl_replay_options *,
+	    struct cl_err *);
+
 /* "event" or "serial"; "union", "token" ..; "global" or "layer". */
 extern const char *const cl_conditions_contracts[];
 extern const char *const cl_conditions_prefills[];

@@ -17,6 +17,7 @@ struct cl_curve;
 struct cl_err;
 struct cl_keys;
 struct cl_pass;
+struct cl_stats_writer;
 
 enum cl_curve_policy {
 	CL_CURVE_LRU,
@@ -50,6 +51,16 @@ void	cl_curve_event(struct cl_curve *, uint32_t column,
 
 /* Counts start anew, and caches stay: the warm-up is over. */
 void	cl_curve_reset(struct cl_curve *);
+
+/*
+ * The tables of cl-stats(5): a row of working_set where a window ends behind
+ * so many tokens, which nothing else may come between; then curve and
+ * capacities.
+ */
+int	cl_curve_window(struct cl_curve *, uint64_t tokens,
+	    struct cl_stats_writer *, struct cl_err *);
+int	cl_curve_write(struct cl_curve *, struct cl_stats_writer *,
+	    struct cl_err *);
 
 void	cl_curve_counts(const struct cl_curve *, uint32_t scope,
 	    struct cl_curve_counts *);

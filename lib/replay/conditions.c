@@ -79,6 +79,52 @@ set_origin(struct cl_stats_conds *c, const struct cl_trace_head *head,
 	    cl_trace_head_text(head, text, sizeof(text)), err);
 }
 
+/* Which trace it is, and of which model. */
+static void
+set_trace(struct cl_stats_conds *c, const struct cl_conditions *what,
+    const struct cl_trace_head *head, const struct cl_model *m,
+    struct cl_err *err)
+{
+
+	(void)cl_stats_set_str(c, "trace", what->trace, err);
+	(void)cl_stats_set_u64(c, "member", what->member, err);
+	if (what->member_name != NULL)
+		(void)cl_stats_set_str(c, "member_name", what->member_name,
+		    err);
+	set_origin(c, head, err);
+	set_model(c, m, err);
+}
+
+/* What of it becomes events, and which of these are counted. */
+static void
+set_events(struct cl_stats_conds *c, const struct cl_conditions *what,
+    const struct cl_replay_options *o, struct cl_err *err)
+{
+
+	(void)cl_stats_set_str(c, "contract",
+	    cl_conditions_contracts[o->contract], err);
+	(void)cl_stats_set_str(c, "prefill",
+	    cl_conditions_prefills[what->prefill], err);
+	(void)cl_stats_set_u64(c, "warmup", o->warmup, err);
+	set_number(c, "tokens", o->tokens, o->tokens != 0, err);
+	(void)cl_stats_set_u64(c, "window", o->window, err);
+}
+
+int
+cl_conditions_study(struct cl_stats_conds *c, const char *study,
+    const char *policy, const struct cl_conditions *what,
+    const struct cl_trace_head *head, const struct cl_replay_options *o,
+    struct cl_err *err)
+{
+
+	(void)cl_stats_set_str(c, "what", study, err);
+	set_trace(c, what, head, head->model, err);
+	set_events(c, what, o, err);
+	if (policy != NULL)
+		(void)cl_stats_set_str(c, "policy", policy, err);
+	return (err->code);
+}
+
 int
 cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
     const struct cl_trace_head *head, const struct cl_model *m,
@@ -88,17 +134,8 @@ cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
 	char policy[CL_CACHE_POLICY_TEXT];
 	bool bytes = slots->stride != 0;
 
-	(void)cl_stats_set_str(c, "trace", what->trace, err);
-	(void)cl_stats_set_u64(c, "member", what->member, err);
-	if (what->member_name != NULL)
-		(void)cl_stats_set_str(c, "member_name", what->member_name,
-		    err);
-	set_origin(c, head, err);
-	set_model(c, m, err);
-	(void)cl_stats_set_str(c, "contract",
-	    cl_conditions_contracts[o->contract], err);
-	(void)cl_stats_set_str(c, "prefill",
-	    cl_conditions_prefills[what->prefill], err);
+	set_trace(c, what, head, m, err);
+	set_events(c, what, o, err);
 	(void)cl_stats_set_str(c, "policy",
 	    cl_cache_policy_text(&o->policy, policy), err);
 	(void)cl_stats_set_str(c, "partition",
@@ -109,9 +146,6 @@ cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
 	set_number(c, "stride_bytes", slots->stride, bytes, err);
 	if (what->warm)
 		(void)cl_stats_set_bool(c, "warm", true, err);
-	(void)cl_stats_set_u64(c, "warmup", o->warmup, err);
-	set_number(c, "tokens", o->tokens, o->tokens != 0, err);
-	(void)cl_stats_set_u64(c, "window", o->window, err);
 	(void)cl_stats_set_str(c, "io", what->io, err);
 	if (what->threads != 0)
 		(void)cl_stats_set_u64(c, "threads", what->threads, err);

@@ -10,35 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cl/curve.h"
 #include "cl/err.h"
 #include "cl/keys.h"
 #include "cl/recency.h"
 #include "cl/stack.h"
-
-/* A pool of keys, and its hits. */
-struct scope {
-	uint32_t	 base;
-	uint32_t	 nkeys;
-	uint32_t	 depth;		/* of the stack */
-	uint64_t	 accesses;
-	uint64_t	 cold;
-	uint64_t	*from;		/* [nkeys + 1] */
-	struct cl_recency *recency;	/* lru */
-	struct cl_stack	*stack;		/* lru under event, and belady */
-};
-
-struct cl_curve {
-	const struct cl_keys *keys;
-	struct cl_curve_options o;
-	uint32_t	 nscopes;
-	struct scope	*scope;
-	uint64_t	 now;		/* accesses so far, all scopes alike */
-	/* Of the event at hand. */
-	uint32_t	*rank;
-	uint64_t	*worth;
-	uint32_t	*top;
-};
+#include "curve_int.h"
 
 static int
 open_scope(struct scope *s, const struct cl_curve *c, uint32_t base,
@@ -89,7 +65,9 @@ cl_curve_new(const struct cl_keys *keys, const struct cl_curve_options *o,
 	c->rank = calloc(keys->nlargest, sizeof(*c->rank));
 	c->worth = calloc(keys->nlargest, sizeof(*c->worth));
 	c->top = calloc(keys->nlargest, sizeof(*c->top));
-	if (c->scope == NULL || c->rank == NULL || c->worth == NULL ||
+	c->last = calloc(keys->nkeys, sizeof(*c->last));
+	c->window = 1;
+	if (c->last == NULL || c->scope == NULL || c->rank == NULL || c->worth == NULL ||
 	    c->top == NULL)
 		goto nomem;
 	if (open_scopes(c, err) == CL_OK)
@@ -199,12 +177,44 @@ event(struct cl_curve *c, uint32_t column, const uint32_t *keys,
 		scope_event(c, &c->scope[column + 1], keys, n);
 }
 
+/* Does the working set grow? */
+static void
+note_use(struct cl_curve *c, const uint32_t *keys, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		if (c->last[keys[i]] == c->window)
+			continue;
+		c->used++;
+		if (c->last[keys[i]] == 0) {
+			c->fresh++;
+			c->seen++;
+		}
+		c->last[keys[i]] = c->window;
+	}
+}
+
+void
+cl_curve_next_window(struct cl_curve *c)
+{
+	uint32_t i;
+
+	c->used = c->fresh = 0;
+	if (++c->window != 0)
+		return;
+	for (i = 0; i < c->keys->nkeys; i++)	/* 2^32 windows: start anew */
+		c->last[i] = c->last[i] > 0;
+	c->window = 2;
+}
+
 void
 cl_curve_event(struct cl_curve *c, uint32_t column, const uint32_t *keys,
     const uint32_t *next, uint32_t n)
 {
 	uint32_t i;
 
+	note_use(c, keys, n);
 	if (c->o.contract == CL_CONTRACT_EVENT) {
 		event(c, column, keys, next, n);
 		return;
@@ -219,6 +229,7 @@ cl_curve_reset(struct cl_curve *c)
 	struct scope *s = c->scope;
 	uint32_t i;
 
+	cl_curve_next_window(c);
 	for (i = 0; i < c->nscopes; i++, s++) {
 		s->accesses = s->cold = 0;
 		memset(s->from, 0, ((size_t)s->nkeys + 1) * sizeof(*s->from));
@@ -253,5 +264,6 @@ cl_curve_free(struct cl_curve *c)
 	free(c->rank);
 	free(c->worth);
 	free(c->top);
+	free(c->last);
 	free(c);
 }

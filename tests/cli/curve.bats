@@ -1,0 +1,91 @@
+# cl-replay --curve: what replays of each capacity find, in one pass.
+
+load helpers
+
+TRACE=$ROOT/traces/speech.clt
+
+# The hits of caches of so many experts, by the curve in curve.json.
+curve_hits()
+{
+	jq -r --argjson c "$1" '[.runs[0].tables.curve[] |
+	    select(.layer == null and .capacity_experts <= $c)] |
+	    if . == [] then 0 else .[-1].hits end' curve.json
+}
+
+# Replays of these capacities have as many hits as the curve says.
+same_as_replays()
+{
+	local capacity
+
+	for capacity in "$@"; do
+		[ "$(cl-replay --io none --contract "$contract" \
+		    --prefill "$prefill" --cache "${capacity}e" "$TRACE" |
+		    cl-report -f json | jq .runs[0].totals.hits)" = \
+		    "$(curve_hits "$capacity")" ] || return 1
+	done
+}
+
+curve()
+{
+	contract=$1 prefill=$2
+	cl-replay --curve --contract "$1" --prefill "$2" "$TRACE" |
+	    cl-report -f json >curve.json
+}
+
+@test "a curve is what replays of single capacities find" {
+	curve event union
+	same_as_replays 1 2 5 8 20 47 48 49 63 64 65 66 80 128 200 256 400 \
+	    500 511 512
+	curve event token
+	same_as_replays 1 2 7 8 9 40 63 64 65 100 512
+	curve serial union
+	same_as_replays 1 2 47 48 49 63 64 65 100 300 512
+	curve serial skip
+	same_as_replays 1 64 65 200
+}
+
+@test "the layers of a curve are replays with a pool for each" {
+	cl-replay --curve "$TRACE" | cl-report -f json >curve.json
+	for share in 1 3 8 20 64; do
+		cl-replay --io none --partition layer \
+		    --cache $((share * 8))e "$TRACE" | cl-report -f json |
+		    jq -c '[.runs[0].layers[] | [.layer, .hits]]' >replay
+		jq -c --argjson c $share '[.runs[0].tables.curve |
+		    group_by(.layer)[] | select(.[0].layer != null) |
+		    [.[0].layer, ([.[] | select(.capacity_experts <= $c)] |
+		    if . == [] then 0 else .[-1].hits end)]]' curve.json >own
+		cmp replay own
+	done
+}
+
+@test "capacities for a share of hits are the least that have it" {
+	curve event union
+	run jq -c '.runs[0] as $r | [$r.tables.capacities[] |
+	    select(.layer == null and .capacity_experts != null) | . as $p |
+	    ([$r.tables.curve[] | select(.layer == null and
+	        100 * .hits >= $p.percent * $r.totals.accesses)] |
+	        .[0].capacity_experts) == $p.capacity_experts] |
+	    [length > 2, all]' curve.json
+	[ "$output" = '[true,true]' ]
+}
+
+@test "the working set grows to what was ever used" {
+	cl-replay --curve --window 16 "$TRACE" | cl-report -f json >curve.json
+	run jq -c '.runs[0] as $r | $r.tables.working_set |
+	    [length > 5, ([.[].new] | add) == .[-1].seen,
+	    all(.used >= .new), .[-1].tokens == $r.totals.tokens,
+	    .[-1].seen == ([$r.tables.curve[] |
+	        select(.layer == null)] | .[-1].misses)]' curve.json
+	[ "$output" = '[true,true,true,true,true]' ]
+}
+
+@test "a curve of a trace that was cut says so" {
+	head -c 20000 "$TRACE" >cut.clt
+	run --separate-stderr bash -o pipefail -c \
+	    'cl-replay --curve cut.clt >cut.cls'
+	[ "$status" -eq 2 ]
+	[ -n "$stderr" ]
+	run --separate-stderr cl-report -f json cut.cls
+	[ "$(jq -r .runs[0].end <<<"$output")" = incomplete ]
+	[ "$(jq '.runs[0].tables.curve | length > 5' <<<"$output")" = true ]
+}
