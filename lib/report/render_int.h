@@ -94,6 +94,8 @@ int	cl_render_tables(const struct view *, struct cl_err *);
 /* Tables whose meaning is known, under their names. */
 int	cl_render_latency(const struct view *, const struct cl_run_table *,
 	    struct cl_err *);
+int	cl_render_curve(const struct view *, const struct cl_run_table *,
+	    struct cl_err *);
 
 extern const char *const cl_render_summed[RENDER_SUMMED];
 

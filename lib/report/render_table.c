@@ -97,6 +97,7 @@ static const struct known {
 	int		(*render)(const struct view *,
 			    const struct cl_run_table *, struct cl_err *);
 } knowns[] = {
+	{ "curve", cl_render_curve },
 	{ "read_latency", cl_render_latency },
 };
 

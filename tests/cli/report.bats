@@ -142,6 +142,12 @@ golden()
 	done
 }
 
+@test "a curve says what is needed for which share of hits" {
+	golden curve text 0
+	[ "$(awk 'length > 80' got | wc -l)" -eq 0 ]
+	[ "$(cl-report -f tsv --table curve curve.cls | wc -l)" -eq 131 ]
+}
+
 @test "a wide table is broken, with its keys in every part" {
 	{
 		printf 'columns logical tokens:u64\nrow logical run 0 1 1\n'
