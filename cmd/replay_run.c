@@ -225,6 +225,7 @@ open_run(struct run *r, const struct feed_trace *t,
 	o.nslots = slots.nslots;
 	o.device = r->device;
 	o.before = r->before;
+	o.stop = fe_stop();
 	status = write_conditions(r, t, head, m, &slots, &o, err);
 	if (status == CL_OK)
 		status = make_replay(r, m, &o,

@@ -35,6 +35,8 @@ enum cl_class {				/* as in the digest of cl-stats(5) */
 #define CL_CACHE_NOT_KEPT	4u	/* added to a class: a bypass */
 #define CL_CACHE_NO_SLOT	UINT32_MAX
 #define CL_CACHE_NO_KEY		UINT32_MAX
+#define CL_CACHE_NEVER		UINT32_MAX	/* a use that does not come */
+#define CL_CACHE_UNTOLD		0u		/* a use that nobody foretold */
 
 #define CL_CACHE_PARAMS_MAX	6u	/* of a policy */
 #define CL_CACHE_FILE_MAX	1024u	/* bytes of a path, with its NUL */
@@ -45,6 +47,21 @@ enum cl_cache_param_kind {
 	CL_CACHE_NUMBER,		/* name=12; a whole number */
 	CL_CACHE_FLAG,			/* name; 1 where it is given, else 0 */
 	CL_CACHE_FILE			/* a path without a name or a comma */
+};
+
+/*
+ * What a policy must be told of the future, and in which unit of time under
+ * event; under serial it is accesses of the trace, always from 0.
+ */
+enum cl_cache_future {
+	CL_FUTURE_NONE,
+	CL_FUTURE_EVENTS,		/* events of the trace */
+	/*
+	 * Accesses, where the members of an event stand in the order of what
+	 * follows it: who is used again sooner stands first, of those that are
+	 * not the lower key.
+	 */
+	CL_FUTURE_PLACES
 };
 
 /* What a policy takes.  Of a flag or file, name and unit alone are used. */
@@ -63,6 +80,8 @@ struct cl_cache_policy_info {
 	const char	*summary;
 	const char	*paper;		/* or NULL */
 	struct cl_cache_param param[CL_CACHE_PARAMS_MAX]; /* name NULL: none */
+	enum cl_cache_future foresees;
+	bool		 loads;		/* it keeps what cl_cache_load puts in */
 };
 
 /* A policy with a value for each of its parameters. */
@@ -124,6 +143,25 @@ bool		 cl_cache_policy_equal(const struct cl_cache_policy *,
 
 struct cl_cache	*cl_cache_new(const struct cl_cache_options *,
 		    struct cl_err *);
+
+/*
+ * For a policy that foresees, of each event before it is served: when each
+ * member will be used again, or CL_CACHE_NEVER.
+ */
+void	cl_cache_foretell(struct cl_cache *, const uint32_t *keys,
+	    const uint32_t *next, uint32_t n);
+
+/*
+ * Where a cache that is not empty goes on with another trace, whose times
+ * begin at 0: when each of all keys is first used there, or CL_CACHE_NEVER.
+ */
+void	cl_cache_begin(struct cl_cache *, const uint32_t *first);
+
+/*
+ * For a policy that loads: these n distinct keys are in free slots of their
+ * pools from now on.
+ */
+void	cl_cache_load(struct cl_cache *, const uint32_t *keys, uint32_t n);
 
 /*
  * Serve the n distinct keys of an event, all of that pool, in their order

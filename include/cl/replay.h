@@ -5,10 +5,12 @@
  * The replay: passes go in, an expert cache decides, bytes are read, counters
  * come out.  One loop for every back end and policy: decisions depend on the
  * trace and these options alone.  It borrows the model, the keys, the options'
- * pointers and the writer for its life; memory does not grow with the trace.
- * One thread.
+ * pointers and the writer for its life.  Memory does not grow with the trace,
+ * but for a policy that knows the future: its passes are collected until the
+ * trace is over, in the memory that cl/lookahead.h says.  One thread.
  */
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -46,6 +48,11 @@ struct cl_replay_options {
 	struct cl_replay *before;
 	struct cl_device *device;	/* NULL: count, and read nothing */
 	/*
+	 * Where given: once it is true, no more of what was collected is
+	 * replayed, and the run has been interrupted.
+	 */
+	const atomic_bool *stop;
+	/*
 	 * Where given: called for each expert that was served, once its bytes
 	 * are there, and before they may be overwritten.
 	 */
@@ -77,7 +84,7 @@ void	cl_replay_waited(struct cl_replay *, uint64_t input_wait_ns);
 int	cl_replay_pass(struct cl_replay *, const struct cl_pass *,
 	    struct cl_err *);
 
-/* Have as many tokens been counted as were asked for? */
+/* Has it all the tokens that were asked for?  What comes then is ignored. */
 bool	cl_replay_done(const struct cl_replay *);
 
 /* The trace is over, whole or not: the last window, all totals, the trailer. */

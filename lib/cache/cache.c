@@ -27,6 +27,8 @@ allocate(struct cl_cache *c, struct cl_err *err)
 	c->victim = calloc(c->nevent, sizeof(*c->victim));
 	if (c->slot == NULL || c->pinned == NULL || c->seen == NULL ||
 	    c->class == NULL || c->out_slot == NULL || c->victim == NULL ||
+	    (c->policy->info.foresees && (c->next = calloc(c->nkeys,
+	    sizeof(*c->next))) == NULL) ||
 	    (c->state = c->policy->open(c)) == NULL)
 		return (cl_fail_nomem(err, "the cache's tables"));
 	for (key = 0; key < c->nkeys; key++)
@@ -86,6 +88,23 @@ cl_cache_new(const struct cl_cache_options *o, struct cl_err *err)
 		return (NULL);
 	}
 	return (c);
+}
+
+void
+cl_cache_foretell(struct cl_cache *c, const uint32_t *keys,
+    const uint32_t *next, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		c->next[keys[i]] = next[i];
+}
+
+void
+cl_cache_begin(struct cl_cache *c, const uint32_t *first)
+{
+
+	c->policy->begin(c, first);
 }
 
 /*
@@ -166,6 +185,7 @@ cl_cache_free(struct cl_cache *c)
 	free(c->slot);
 	free(c->pinned);
 	free(c->seen);
+	free(c->next);
 	free(c->class);
 	free(c->out_slot);
 	free(c->victim);

@@ -43,6 +43,8 @@ struct policy {
 	/* The policy's own state for the cache, or NULL when out of memory. */
 	void	*(*open)(const struct cl_cache *);
 	void	 (*free)(void *);
+	/* Of one that foresees: another trace, and its first uses. */
+	void	 (*begin)(struct cl_cache *, const uint32_t *next);
 	void	 (*serve)(struct cl_cache *, struct pool *, const uint32_t *,
 		    uint32_t);
 };
@@ -64,6 +66,7 @@ struct cl_cache {
 	uint32_t	*slot;		/* of each key, or CL_CACHE_NO_SLOT */
 	uint32_t	*pinned;	/* of each key: the event that pinned it */
 	uint8_t		*seen;		/* of each key: an enum seen */
+	uint32_t	*next;		/* of each key, as foretold, or NULL */
 
 	struct cl_cache_outcome out;
 	uint8_t		*class;		/* out.class ... */
@@ -255,6 +258,8 @@ extern const struct policy cl_cache_lfu_ghost;
 extern const struct policy cl_cache_lfu_aged;
 extern const struct policy cl_cache_lfru;
 extern const struct policy cl_cache_least_stale;
+extern const struct policy cl_cache_belady;
+extern const struct policy cl_cache_belady_bypass;
 extern const struct policy cl_cache_wtinylfu;
 
 #endif /* CACHE_INT_H */

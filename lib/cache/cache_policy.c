@@ -25,6 +25,8 @@ static const struct policy *const table[] = {
 	&cl_cache_lfru,
 	&cl_cache_least_stale,
 	&cl_cache_wtinylfu,
+	&cl_cache_belady,
+	&cl_cache_belady_bypass,
 };
 
 #define NPOLICIES	(sizeof(table) / sizeof(table[0]))

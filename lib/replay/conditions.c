@@ -125,6 +125,36 @@ cl_conditions_study(struct cl_stats_conds *c, const char *study,
 	return (err->code);
 }
 
+/* Has the model experts of several sizes? */
+static bool
+sizes_differ(const struct cl_model *m)
+{
+	uint64_t size = 0;
+	uint32_t i;
+
+	for (i = 0; i < m->nlayers; i++) {
+		if (m->layers[i].nexperts == 0 || m->layers[i].extra)
+			continue;
+		if (size != 0 && m->layers[i].expert_bytes != size)
+			return (true);
+		size = m->layers[i].expert_bytes;
+	}
+	return (false);
+}
+
+/*
+ * What a policy that knows the future makes of it.  It counts misses: where
+ * one pool has experts of several sizes, the fewest may not be the fewest
+ * bytes.
+ */
+static const char *
+foresight(const struct cl_model *m, const struct cl_replay_options *o)
+{
+
+	return (o->partition == CL_PARTITION_GLOBAL && sizes_differ(m) ?
+	    "heuristic" : "exact");
+}
+
 int
 cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
     const struct cl_trace_head *head, const struct cl_model *m,
@@ -138,6 +168,8 @@ cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
 	set_events(c, what, o, err);
 	(void)cl_stats_set_str(c, "policy",
 	    cl_cache_policy_text(&o->policy, policy), err);
+	if (o->policy.info->foresees != CL_FUTURE_NONE)
+		(void)cl_stats_set_str(c, "foresight", foresight(m, o), err);
 	(void)cl_stats_set_str(c, "partition",
 	    cl_conditions_partitions[o->partition], err);
 	(void)cl_stats_set_str(c, "budget", what->budget, err);

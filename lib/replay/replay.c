@@ -10,6 +10,7 @@
 #include "cl/err.h"
 #include "cl/events.h"
 #include "cl/keys.h"
+#include "cl/lookahead.h"
 #include "cl/model.h"
 #include "cl/stats.h"
 #include "cl/stats_write.h"
@@ -132,6 +133,9 @@ set_up(struct cl_replay *r, const struct cl_model *m, struct cl_err *err)
 	fill_columns(r);
 	if ((status = cl_replay_make_cache(r, err)) != CL_OK)
 		return (status);
+	if (r->o.policy.info->foresees != CL_FUTURE_NONE &&
+	    (r->ahead = cl_lookahead_new(r->keys, err)) == NULL)
+		return (err->code);
 	return (cl_tally_write_columns(r->tally, r->writer, err));
 }
 
@@ -205,32 +209,46 @@ serve(struct cl_replay *r, const struct cl_pass *pass, struct cl_err *err)
 	uint32_t i;
 	int status;
 
-	for (i = 0; i < r->keys->ncolumns; i++, event++)
-		if (event->n > 0 && (status = cl_replay_event(r,
-		    &r->column[i], event->keys, event->n, phase, err)) !=
-		    CL_OK)
+	for (i = 0; i < r->keys->ncolumns; i++, event++) {
+		if (event->n == 0)
+			continue;
+		if (r->next != NULL)
+			cl_cache_foretell(r->cache, event->keys, r->next[i],
+			    event->n);
+		if ((status = cl_replay_event(r, &r->column[i], event->keys,
+		    event->n, phase, err)) != CL_OK)
 			return (status);
+	}
 	r->phase[phase]->n[CL_N_TOKENS] += pass->ntokens;
 	r->pass_tokens += pass->ntokens;
 	return (CL_OK);
 }
 
 int
-cl_replay_pass(struct cl_replay *r, const struct cl_pass *pass,
+cl_replay_serve(struct cl_replay *r, const struct cl_pass *pass,
     struct cl_err *err)
 {
 	struct cl_tally_phase *phase =
 	    r->phase[pass->prefill ? PREFILL : DECODE];
 	int status;
 
-	if (r->done)
-		return (CL_OK);
 	if (pass->skipped)
 		phase->n[CL_N_SKIPPED] += pass->ntokens;
 	else if ((status = serve(r, pass, err)) != CL_OK)
 		return (status);
 	phase->n[CL_N_PADDING] += pass->npadding;
 	return (pass->ends ? end_pass(r, err) : CL_OK);
+}
+
+int
+cl_replay_pass(struct cl_replay *r, const struct cl_pass *pass,
+    struct cl_err *err)
+{
+
+	if (cl_replay_done(r))
+		return (CL_OK);
+	return (r->ahead != NULL ? cl_replay_collect(r, pass, err) :
+	    cl_replay_serve(r, pass, err));
 }
 
 void
@@ -245,15 +263,19 @@ bool
 cl_replay_done(const struct cl_replay *r)
 {
 
-	return (r->done);
+	return (r->done || r->collected);
 }
 
 int
-cl_replay_finish(struct cl_replay *r, const struct cl_stats_end *end,
+cl_replay_finish(struct cl_replay *r, const struct cl_stats_end *given,
     struct cl_err *err)
 {
+	struct cl_stats_end end = *given;
 	int status;
 
+	if (r->ahead != NULL && (status = cl_replay_collected(r, &end,
+	    err)) != CL_OK)
+		return (status);
 	if (r->warming) {			/* nothing was counted */
 		cl_tally_reset(r->tally);
 		cl_replay_clock(r);
@@ -268,7 +290,7 @@ cl_replay_finish(struct cl_replay *r, const struct cl_stats_end *end,
 	    r->writer, err);
 	if (status != CL_OK)
 		return (status);
-	return (cl_stats_writer_finish(r->writer, end, err));
+	return (cl_stats_writer_finish(r->writer, &end, err));
 }
 
 void
@@ -282,6 +304,7 @@ cl_replay_free(struct cl_replay *r)
 	free(r->job);
 	free(r->buf);
 	cl_cache_free(r->cache);
+	cl_lookahead_free(r->ahead);
 	cl_tally_free(r->tally);
 	free(r);
 }

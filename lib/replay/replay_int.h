@@ -30,6 +30,13 @@ struct cl_replay {
 	struct column	*column;
 	uint64_t	*name;		/* of each key: 2^63 + layer x 2^32 + e */
 
+	/* a policy that knows the future, and what is collected for it */
+	struct cl_lookahead *ahead;	/* or NULL */
+	bool		 collected;	/* all that will be replayed */
+	uint64_t	 ahead_warmed;
+	uint64_t	 ahead_counted;
+	const uint32_t	*const *next;	/* uses, of each column's event */
+
 	/* the run */
 	bool		 warming;
 	bool		 done;
@@ -65,6 +72,18 @@ int	cl_replay_event(struct cl_replay *, struct column *,
 
 /* By the clock of what is read from. */
 uint64_t	cl_replay_now(const struct cl_replay *);
+
+/* Replay a pass, or the next part of one. */
+int	cl_replay_serve(struct cl_replay *, const struct cl_pass *,
+	    struct cl_err *);
+
+/* Collect it, to be replayed when all is known. */
+int	cl_replay_collect(struct cl_replay *, const struct cl_pass *,
+	    struct cl_err *);
+
+/* Nothing more is collected: replay it all; *end is changed if stopped. */
+int	cl_replay_collected(struct cl_replay *, struct cl_stats_end *,
+	    struct cl_err *);
 
 /* Start the clock and the measures anew. */
 void	cl_replay_clock(struct cl_replay *);

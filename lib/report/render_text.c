@@ -28,7 +28,7 @@ static const char *const told[] = { "what", "origin", "origin_text",
     "model_fingerprint", "contract", "policy", "partition", "cache_bytes",
     "cache_experts", "budget", "stride_bytes", "experts", "expert_bytes",
     "token_demand_experts", "token_demand_bytes", "prefill", "warmup",
-    "tokens", "window", "moe_layers", "model_dense_bytes" };
+    "tokens", "window", "moe_layers", "model_dense_bytes", "foresight" };
 
 #define NTOLD	(sizeof(told) / sizeof(told[0]))
 
@@ -172,6 +172,20 @@ origin(const struct view *v)
 	    cl_cell_text(&print, hash, sizeof(hash)));
 }
 
+/* What a figure is worth that no policy can have which sees only the past. */
+static void
+foresight(const struct view *v)
+{
+
+	if (is(v, "foresight", "exact"))
+		say(v, "", "FORESIGHT: this policy knows the future; it is a "
+		    "bound for those that do not.");
+	if (is(v, "foresight", "heuristic"))
+		say(v, "", "FORESIGHT: this policy knows the future, but "
+		    "counts experts, which differ in size: its bytes are not "
+		    "the fewest there can be.");
+}
+
 static void
 rules(const struct view *v)
 {
@@ -192,6 +206,7 @@ rules(const struct view *v)
 		    cl_text_count(warm, warmup), limit);
 	else
 		say(v, "", "no warm-up; %s", limit);
+	foresight(v);
 }
 
 /* What slots of one size leave empty, since experts differ in size. */

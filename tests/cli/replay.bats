@@ -536,3 +536,100 @@ peak()
 	    .totals.tokens > 0]' <<<"$output")" = \
 	    '[0,0,true,true]' ]
 }
+
+@test "what knows the future decides alike from a file, a pipe and a slow one" {
+	for policy in belady belady-bypass; do
+		cl-replay --io none --policy $policy "$TRACE" >file.cls
+		cl-replay --io none --policy $policy <"$TRACE" >pipe.cls
+		(head -c 200000 "$TRACE"; sleep 0.1; tail -c +200001 "$TRACE") |
+		    cl-replay --io none --policy $policy >slow.cls
+		for cls in pipe slow; do
+			run cl-diff -q file.cls $cls.cls
+			status_is 0
+		done
+	done
+}
+
+@test "nothing misses less than what knows the future" {
+	for contract in event serial; do
+		set -- --io none --cache 15% --contract $contract "$TRACE"
+		least=$(cl-replay --policy belady-bypass "$@" |
+		    cl-report -f json | jq .runs[0].totals.misses)
+		for policy in $(cl-replay --list-policies | tail -n +2 |
+		    awk -F '\t' '$2 !~ /FILE/ { print $1 }'); do
+			n=$(cl-replay --policy "$policy" "$@" |
+			    cl-report -f json | jq .runs[0].totals.misses)
+			[ "$n" -ge "$least" ]
+		done
+	done
+}
+
+# rows N: so many tokens of two layers, each using two of 16 experts.
+rows()
+{
+	awk -v n="$1" 'BEGIN {
+		srand(7)
+		print "layer\texperts"
+		for (i = 0; i < 2 * n; i++) {
+			a = int(rand() * 8)
+			print i % 2 "\t" a "," a + 1 + int(rand() * 7)
+		}
+	}'
+}
+
+@test "what lies behind the tokens that are counted is no part of the future" {
+	local policy
+
+	rows 300 | cl-trace --load >long.clt
+	rows 120 | cl-trace --load >short.clt
+	for policy in belady belady-bypass; do
+		set -- --io none --cache 6e --policy $policy --warmup 20
+		cl-replay "$@" --tokens 100 long.clt | totals - >long
+		cl-replay "$@" short.clt | totals - >short
+		[ "$(awk '$1 == "capacity" { print $2 }' long)" -gt 20 ]
+		diff -u short long
+	done
+}
+
+@test "with --warm what stayed is judged by the trace that goes on" {
+	rows 300 | cl-trace --load >one.clt
+	rows 120 | cl-trace --load >two.clt
+	cl-replay --io none --cache 6e --policy belady --warm one.clt two.clt |
+	    cl-report -f json >warm.json
+	cl-replay --io none --cache 6e --policy belady two.clt |
+	    cl-report -f json >cold.json
+	[ "$(jq .runs[1].totals.misses warm.json)" -lt \
+	    "$(jq .runs[0].totals.misses cold.json)" ]
+}
+
+@test "a cut trace's future is what is there of it" {
+	head -c 1450000 "$TRACE" >cut.clt
+	run --separate-stderr cl-replay --io none --policy belady -o cut.cls \
+	    cut.clt
+	status_is 2
+	tokens=$(cl-report -f json cut.cls 2>/dev/null |
+	    jq .runs[0].totals.tokens)
+	[ "$tokens" -gt 0 ]
+	cl-replay --io none --policy belady --tokens "$tokens" "$TRACE" |
+	    totals - >whole
+	cl-report -f json cut.cls 2>/dev/null | jq -r '.runs[] | .totals |
+	    to_entries[] | "\(.key) \(.value)"' >cut
+	diff -u whole cut
+}
+
+@test "knowing the future is exact with experts of one size, else a heuristic" {
+	printf 'layer\texperts\n0\t0,1\n1\t2,3\n' |
+	    cl-trace --load --layers 2 --experts 4 --used 2 >plain.clt
+	cl-replay --io none --policy belady plain.clt >p.cls
+	[ "$(cl-report -f json p.cls | jq -r .runs[0].foresight)" = exact ]
+	cl-report p.cls | tr -s ' \n' ' ' >p.txt
+	grep -q 'a bound for' p.txt
+	cl-replay --io none plain.clt | cl-report -f json >lru.json
+	[ "$(jq -r .runs[0].foresight lru.json)" = null ]
+	cl-replay --io none --policy belady "$TRACE" >h.cls
+	[ "$(cl-report -f json h.cls | jq -r .runs[0].foresight)" = heuristic ]
+	cl-report h.cls | tr -s ' \n' ' ' >h.txt
+	grep -q 'experts, which differ in size' h.txt
+	cl-replay --io none --policy belady --partition layer "$TRACE" >l.cls
+	[ "$(cl-report -f json l.cls | jq -r .runs[0].foresight)" = exact ]
+}

@@ -1,0 +1,73 @@
+/*
+ * A policy that knows the future gets it here: passes are collected as they
+ * come, and replayed when the trace is over, whole or not.  What is collected
+ * ends where the replay will, so that what it foretells is what comes.
+ */
+
+#include "cl/err.h"
+#include "cl/events.h"
+#include "cl/lookahead.h"
+#include "cl/stats.h"
+#include "cl/trace.h"
+#include "replay_int.h"
+
+/* The rules of cl_replay_pass for where a run ends, ahead of it. */
+static bool
+enough(struct cl_replay *r)
+{
+	uint64_t n = r->pass_tokens;
+
+	r->pass_tokens = 0;
+	if (r->ahead_warmed < r->o.warmup) {
+		r->ahead_warmed += n;
+		return (false);
+	}
+	r->ahead_counted += n;
+	return (r->o.tokens != 0 && r->ahead_counted >= r->o.tokens);
+}
+
+int
+cl_replay_collect(struct cl_replay *r, const struct cl_pass *pass,
+    struct cl_err *err)
+{
+	int status;
+
+	if ((status = cl_lookahead_add(r->ahead, pass, err)) != CL_OK)
+		return (status);
+	if (!pass->skipped)
+		r->pass_tokens += pass->ntokens;
+	if (pass->ends)
+		r->collected = enough(r);
+	return (CL_OK);
+}
+
+static bool
+stopped(const struct cl_replay *r)
+{
+
+	return (r->o.stop != NULL && atomic_load(r->o.stop));
+}
+
+int
+cl_replay_collected(struct cl_replay *r, struct cl_stats_end *end,
+    struct cl_err *err)
+{
+	const struct cl_pass *pass;
+	int status;
+
+	r->pass_tokens = 0;
+	if ((status = cl_lookahead_look(r->ahead, r->o.contract,
+	    r->o.policy.info->foresees, err)) != CL_OK)
+		return (status);
+	if (r->o.before != NULL)
+		cl_cache_begin(r->cache, cl_lookahead_first(r->ahead));
+	cl_replay_clock(r);
+	while (!stopped(r)) {
+		if (cl_lookahead_next(r->ahead, &pass, &r->next) == CL_END)
+			return (CL_OK);
+		if ((status = cl_replay_serve(r, pass, err)) != CL_OK)
+			return (status);
+	}
+	end->end = CL_END_INTERRUPTED;
+	return (CL_OK);
+}
