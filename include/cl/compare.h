@@ -35,11 +35,29 @@ struct cl_compare_columns {
 	uint16_t	 b[2 * CL_STATS_COLUMNS_MAX];
 };
 
+/*
+ * A logical table of that name, with the partner of each row of either side;
+ * a or b is NULL where that side has none, and then none has a partner.
+ */
+struct cl_compare_table {
+	const char	*name;
+	const struct cl_run_table *a;
+	const struct cl_run_table *b;
+	struct cl_compare_columns columns;
+	size_t		*partner_a;	/* or CL_COMPARE_ALONE */
+	size_t		*partner_b;
+};
+
+#define CL_COMPARE_ALONE	SIZE_MAX
+
 /* Two runs that belong together; borrows them. */
 struct cl_compare_pair {
 	const struct cl_run *a;
 	const struct cl_run *b;
 	struct cl_compare_columns columns[CL_STATS_MEASURED + 1]; /* by kind */
+	size_t		 ntables;
+	size_t		 tables_cap;
+	struct cl_compare_table *table;
 };
 
 /*
@@ -62,6 +80,8 @@ struct cl_compare_verdict {
 	size_t		 layers;	/* of either side */
 	size_t		 layers_differ;
 	size_t		 windows_differ;
+	size_t		 tables;	/* of either side */
+	size_t		 tables_differ;
 	bool		 windows;	/* were comparable: same bounds */
 	bool		 parted;	/* in a window that is known: */
 	uint64_t	 parted_from;	/* tokens before it */
@@ -84,8 +104,8 @@ int	cl_compare_pair_up(const struct cl_compare_side *a,
 void	cl_compare_pairs_free(struct cl_compare_pairs *);
 
 /*
- * Why the pair should not be compared, as an error: another trace, model or
- * contract; CL_OK where nothing is known against it.
+ * Why the pair should not be compared, as an error: another trace, model,
+ * contract or kind of run; CL_OK where nothing is known against it.
  */
 int	cl_compare_check(const struct cl_compare_pair *, struct cl_err *);
 

@@ -61,8 +61,8 @@ cl_compare_cond(const struct cl_compare_pair *p, size_t i, struct field *f)
 }
 
 /* All columns of a, then those that only b has. */
-static void
-match_columns(struct cl_compare_columns *m, const struct cl_stats_columns *a,
+void
+cl_compare_match_columns(struct cl_compare_columns *m, const struct cl_stats_columns *a,
     const struct cl_stats_columns *b)
 {
 	size_t i;
@@ -80,14 +80,15 @@ match_columns(struct cl_compare_columns *m, const struct cl_stats_columns *a,
 	}
 }
 
-void
-cl_compare_match(struct cl_compare_pair *p)
+int
+cl_compare_match(struct cl_compare_pair *p, struct cl_err *err)
 {
 	size_t kind;
 
 	for (kind = CL_STATS_LOGICAL; kind <= CL_STATS_MEASURED; kind++)
-		match_columns(&p->columns[kind], &p->a->columns[kind],
-		    &p->b->columns[kind]);
+		cl_compare_match_columns(&p->columns[kind],
+		    &p->a->columns[kind], &p->b->columns[kind]);
+	return (cl_compare_match_tables(p, err));
 }
 
 bool
@@ -183,8 +184,14 @@ cl_compare_check(const struct cl_compare_pair *p, struct cl_err *err)
 	struct cl_cell ma = cl_run_cond(p->a, "model_fingerprint");
 	struct cl_cell mb = cl_run_cond(p->b, "model_fingerprint");
 	uint64_t ra = p->a->end.routing, rb = p->b->end.routing;
+	const char *wa = cl_run_what(p->a), *wb = cl_run_what(p->b);
 	char va[40], vb[40];
 
+	if (strcmp(wa, wb) != 0)
+		return (cl_fail(err, CL_EINVAL, "different kinds of run, %s "
+		    "and %s: they have little to compare",
+		    cl_text_vis(va, sizeof(va), wa, strlen(wa)),
+		    cl_text_vis(vb, sizeof(vb), wb, strlen(wb))));
 	if (strcmp(a, b) != 0)
 		return (cl_fail(err, CL_EINVAL, "different contracts, %s and "
 		    "%s: the same events are counted by other rules",
@@ -270,9 +277,13 @@ cl_compare_judge(const struct cl_compare_pair *p,
 	v->windows = cl_compare_windows(p);
 	if (v->windows)
 		v->windows_differ = count_differing(p, CL_STATS_WINDOW, &n);
+	v->tables = p->ntables;
+	for (n = 0; n < p->ntables; n++)
+		v->tables_differ += !cl_compare_table_same(p, &p->table[n]);
 	find_parting(p, v);
 	v->same = v->counters_differ == 0 && v->phases_differ == 0 &&
-	    v->layers_differ == 0 && v->windows_differ == 0;
+	    v->layers_differ == 0 && v->windows_differ == 0 &&
+	    v->tables_differ == 0;
 }
 
 struct cl_compare *

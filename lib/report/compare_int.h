@@ -30,6 +30,12 @@ struct row_pair {
 	const struct cl_run_row *b;
 };
 
+/* Rows of a table that have the same keys; CL_COMPARE_ALONE: none. */
+struct table_row {
+	size_t		 a;
+	size_t		 b;
+};
+
 struct cl_compare {
 	const struct compare_form *form;
 	struct cl_dst	*dst;		/* borrowed */
@@ -71,8 +77,34 @@ bool	cl_compare_rows(const struct cl_compare_pair *, enum cl_stats_kind,
 bool	cl_compare_differ(const struct cl_compare_pair *, enum cl_stats_kind,
 	    const struct row_pair *);
 
-/* Fill in the columns of a pair whose runs are set. */
-void	cl_compare_match(struct cl_compare_pair *);
+/* Fill in columns and tables of a pair whose runs are set. */
+int	cl_compare_match(struct cl_compare_pair *, struct cl_err *);
+void	cl_compare_match_columns(struct cl_compare_columns *,
+	    const struct cl_stats_columns *a,
+	    const struct cl_stats_columns *b);
+int	cl_compare_match_tables(struct cl_compare_pair *, struct cl_err *);
+void	cl_compare_free_tables(struct cl_compare_pair *);
+
+/* Rows of both sides, those without a partner once each. */
+size_t	cl_compare_table_rows(const struct cl_compare_table *);
+
+/*
+ * They in the order of a, then those of b alone; *next is 0 at first.  Fields
+ * are numbered as columns are.
+ */
+bool	cl_compare_table_next(const struct cl_compare_table *, size_t *next,
+	    struct table_row *);
+bool	cl_compare_table_field(const struct cl_compare_pair *,
+	    const struct cl_compare_table *, const struct table_row *,
+	    size_t i, struct field *);
+bool	cl_compare_table_differ(const struct cl_compare_pair *,
+	    const struct cl_compare_table *, const struct table_row *);
+
+/* Do both have it, and no row that differs? */
+bool	cl_compare_table_same(const struct cl_compare_pair *,
+	    const struct cl_compare_table *);
+size_t	cl_compare_table_ndiffer(const struct cl_compare_pair *,
+	    const struct cl_compare_table *);
 
 /* May windows be compared: do both sides have the same bounds? */
 bool	cl_compare_windows(const struct cl_compare_pair *);

@@ -113,6 +113,32 @@ differing(struct cl_json *j, const char *key, const char *index_key,
 	cl_json_end(j);
 }
 
+/* Of each table the rows that differ; their keys are fields that do not. */
+static void
+tables(struct cl_json *j, const struct cl_compare_pair *p)
+{
+	const struct cl_compare_table *t;
+	struct table_row row;
+	struct field f;
+	size_t next, i;
+
+	cl_json_object(j, "tables");
+	for (t = p->table; t < p->table + p->ntables; t++) {
+		cl_json_array(j, t->name);
+		for (next = 0; cl_compare_table_next(t, &next, &row);) {
+			if (!cl_compare_table_differ(p, t, &row))
+				continue;
+			cl_json_object_row(j, NULL);
+			for (i = 0; cl_compare_table_field(p, t, &row, i,
+			    &f); i++)
+				member(j, &f, true);
+			cl_json_end(j);
+		}
+		cl_json_end(j);
+	}
+	cl_json_end(j);
+}
+
 static int
 pair(struct cl_compare *c, const struct cl_compare_pair *p,
     const struct cl_compare_verdict *v, const char *note, struct cl_err *err)
@@ -134,6 +160,7 @@ pair(struct cl_compare *c, const struct cl_compare_pair *p,
 	cl_json_end(j);
 	row_object(j, "measured", p, CL_STATS_MEASURED, CL_STATS_RUN, 0);
 	differing(j, "layers", "layer", p, CL_STATS_LAYER);
+	tables(j, p);
 	if (v->parted) {
 		cl_json_object_row(j, "parted");
 		cl_json_u64(j, "after_token", v->parted_from);

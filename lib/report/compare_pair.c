@@ -255,9 +255,10 @@ collect(const struct matcher *m, struct cl_compare_pairs *pairs,
 			continue;
 		p->a = &a->run[i];
 		p->b = &b->run[m->partner[0][i]];
-		cl_compare_match(p++);
+		pairs->n++;
+		if (cl_compare_match(p++, err) != CL_OK)
+			return (CL_ENOMEM);
 	}
-	pairs->n = (size_t)(p - pairs->pair);
 	if (pairs->n > 0)
 		return (CL_OK);
 	return (cl_fail(err, CL_EINVAL, "no run of %s has a partner in %s: "
@@ -311,6 +312,8 @@ void
 cl_compare_pairs_free(struct cl_compare_pairs *pairs)
 {
 
+	while (pairs->n > 0)
+		cl_compare_free_tables(&pairs->pair[--pairs->n]);
 	free(pairs->pair);
 	free(pairs->only_a);
 	free(pairs->only_b);

@@ -31,18 +31,21 @@ static void
 name_side(struct cl_compare *c, const char *letter,
     const struct cl_compare_side *side, const struct cl_run *run)
 {
-	char text[1500], count[40], which[40] = "";
+	char text[1500], count[40], which[40] = "", what[140];
 	struct cl_cell slots = cl_run_cond(run, "cache_experts");
 
 	if (side->n > 1)
 		(void)snprintf(which, sizeof(which), " run %zu:",
 		    (size_t)(run - side->run) + 1);
-	(void)snprintf(text, sizeof(text), "%.400s:%s %s%.400s, %.60s, %s "
-	    "experts cached%s%s", side->name, which,
-	    cl_run_synthetic(run) ? "SYNTHETIC " : "",
-	    cl_run_cond_text(run, "trace", "a trace"),
-	    cl_run_cond_text(run, "policy", "policy unknown"),
-	    cl_cell_text(&slots, count, sizeof(count)),
+	if (slots.type == CL_STATS_NONE)
+		(void)snprintf(what, sizeof(what), "%.60s", cl_run_what(run));
+	else
+		(void)snprintf(what, sizeof(what), "%.60s, %s experts cached",
+		    cl_run_cond_text(run, "policy", "policy unknown"),
+		    cl_cell_text(&slots, count, sizeof(count)));
+	(void)snprintf(text, sizeof(text), "%.400s:%s %s%.400s, %s%s%s",
+	    side->name, which, cl_run_synthetic(run) ? "SYNTHETIC " : "",
+	    cl_run_cond_text(run, "trace", "a trace"), what,
 	    run->end.end == 1 ? "" : "; the run is ",
 	    run->end.end == 1 ? "" : cl_run_end(run));
 	cl_table_wrap(c->dst, letter, 3, text);
@@ -262,6 +265,93 @@ layers(struct cl_compare *c, const struct cl_compare_pair *p,
 	return (cl_table_print(&t, c->dst, 0, c->options.bold, err));
 }
 
+/* What a row is of: its keys, or its number. */
+static void
+add_keys(struct cl_table *to, const struct cl_compare_pair *p,
+    const struct cl_compare_table *t, const struct table_row *row)
+{
+	bool in_a = row->a != CL_COMPARE_ALONE;
+	const struct cl_run_table *one = in_a ? t->a : t->b;
+	size_t at = in_a ? row->a : row->b, k;
+	struct cl_cell cell;
+	char text[200] = "", b[64];
+	size_t n = 0;
+
+	for (k = 0; k < one->nkeys && n < 40; k++) {
+		cell = cl_run_table_cell(in_a ? p->a : p->b, one, at, k);
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%.60s",
+		    k == 0 ? "" : " ", cl_cell_text(&cell, b, sizeof(b)));
+	}
+	if (one->nkeys == 0)
+		(void)snprintf(text, sizeof(text), "row %zu", at);
+	cl_table_add(to, "%.40s", text);
+}
+
+/* The fields of a row that differ, a line each. */
+static void
+add_row(struct cl_table *to, const struct cl_compare_pair *p,
+    const struct cl_compare_table *t, const struct table_row *row)
+{
+	size_t nkeys = t->a->nkeys, i;
+	struct field f;
+
+	for (i = 0; cl_compare_table_field(p, t, row, i, &f); i++) {
+		if (cl_cell_equal(&f.a, &f.b) || (i < nkeys &&
+		    t->a->nkeys == t->b->nkeys))
+			continue;
+		add_keys(to, p, t, row);
+		cl_table_add(to, "%.24s", f.name);
+		add_field(to, &f);
+	}
+}
+
+static int
+one_table(struct cl_compare *c, const struct cl_compare_pair *p,
+    const struct cl_compare_table *t, struct cl_err *err)
+{
+	static const char *const heads[] = { "row", "column", "a", "b",
+	    "b - a", "change" };
+	size_t ndiffer = cl_compare_table_ndiffer(p, t), next = 0, n = 0, i;
+	struct table_row row;
+	struct cl_table to;
+	char name[64];
+
+	if (cl_compare_table_same(p, t))
+		return (CL_OK);
+	cl_dst_printf(c->dst, "\ntable %s%s: %zu of %zu rows differ\n",
+	    cl_text_vis(name, sizeof(name), t->name, strlen(t->name)),
+	    t->a == NULL ? ", only b" : t->b == NULL ? ", only a" : "",
+	    ndiffer, cl_compare_table_rows(t));
+	if (t->a == NULL || t->b == NULL)
+		return (CL_OK);
+	cl_table_init(&to, 6, 3);
+	for (i = 0; i < 6; i++)
+		cl_table_add(&to, "%s", heads[i]);
+	while (cl_compare_table_next(t, &next, &row)) {
+		if (!cl_compare_table_differ(p, t, &row))
+			continue;
+		if (!c->options.all && n++ == HEAD + TAIL) {
+			cl_table_add(&to, "...");
+			cl_table_fill(&to);
+			break;
+		}
+		add_row(&to, p, t, &row);
+	}
+	return (cl_table_print(&to, c->dst, 0, c->options.bold, err));
+}
+
+static int
+tables(struct cl_compare *c, const struct cl_compare_pair *p,
+    struct cl_err *err)
+{
+	size_t i;
+	int status = CL_OK;
+
+	for (i = 0; i < p->ntables && status == CL_OK; i++)
+		status = one_table(c, p, &p->table[i], err);
+	return (status);
+}
+
 static void
 verdict(struct cl_compare *c, const struct cl_compare_verdict *v)
 {
@@ -274,11 +364,17 @@ verdict(struct cl_compare *c, const struct cl_compare_verdict *v)
 		    cl_text_count(to, v->parted_to));
 	if (v->same)
 		cl_dst_printf(c->dst, "the same: all %zu counters, %zu "
-		    "layers\n", v->counters, v->layers);
+		    "layers", v->counters, v->layers);
 	else
 		cl_dst_printf(c->dst, "different: %zu of %zu counters, %zu "
-		    "of %zu layers\n", v->counters_differ, v->counters,
+		    "of %zu layers", v->counters_differ, v->counters,
 		    v->layers_differ, v->layers);
+	if (v->same && v->tables > 0)
+		cl_dst_printf(c->dst, ", %zu tables", v->tables);
+	else if (v->tables > 0)
+		cl_dst_printf(c->dst, ", %zu of %zu tables",
+		    v->tables_differ, v->tables);
+	cl_dst_printf(c->dst, "\n");
 }
 
 static int
@@ -294,7 +390,8 @@ pair(struct cl_compare *c, const struct cl_compare_pair *p,
 	    (status = phases(c, p, err)) != CL_OK ||
 	    (status = fields(c, p, "measured, no verdict", CL_STATS_MEASURED,
 	    CL_STATS_RUN, 0, err)) != CL_OK ||
-	    (status = layers(c, p, v, err)) != CL_OK)
+	    (status = layers(c, p, v, err)) != CL_OK ||
+	    (status = tables(c, p, err)) != CL_OK)
 		return (status);
 	verdict(c, v);
 	return (CL_OK);

@@ -37,13 +37,11 @@ change(struct cl_compare *c, const struct field *f)
 		    f->b.f - f->a.f));
 }
 
-/* pair: a number, "total", or empty; place: scope and index. */
+/* The rest of a line: name, values, change. */
 static void
-line_of(struct cl_compare *c, const char *pair, const char *place,
-    const char *kind, const struct field *f)
+finish_line(struct cl_compare *c, const struct field *f)
 {
 
-	cl_dst_printf(c->dst, "%s\t%s\t%s\t", pair, place, kind);
 	cl_cell_tsv_text(c->dst, f->name);
 	cl_dst_printf(c->dst, "\t");
 	cl_cell_tsv(&f->a, c->dst);
@@ -52,6 +50,28 @@ line_of(struct cl_compare *c, const char *pair, const char *place,
 	cl_dst_printf(c->dst, "\t");
 	change(c, f);
 	cl_dst_printf(c->dst, "\n");
+}
+
+/* pair: a number, "total", or empty; place: scope and index. */
+static void
+line_of(struct cl_compare *c, const char *pair, const char *place,
+    const char *kind, const struct field *f)
+{
+
+	cl_dst_printf(c->dst, "%s\t%s\t%s\t", pair, place, kind);
+	finish_line(c, f);
+}
+
+static void
+table_line(struct cl_compare *c, const char *name,
+    const struct table_row *row, const struct field *f)
+{
+
+	cl_dst_printf(c->dst, "%zu\ttable:", c->npairs);
+	cl_cell_tsv_text(c->dst, name);
+	cl_dst_printf(c->dst, "\t%zu\tlogical\t",
+	    row->a == CL_COMPARE_ALONE ? row->b : row->a);
+	finish_line(c, f);
 }
 
 static void
@@ -83,6 +103,25 @@ rows(struct cl_compare *c, const struct cl_compare_pair *p,
 				    "measured", &f);
 }
 
+/* Rows of tables that differ, by their number in a, or in b alone. */
+static void
+tables(struct cl_compare *c, const struct cl_compare_pair *p)
+{
+	const struct cl_compare_table *t;
+	struct table_row row;
+	struct field f;
+	size_t next, i;
+
+	for (t = p->table; t < p->table + p->ntables; t++)
+		for (next = 0; cl_compare_table_next(t, &next, &row);) {
+			if (!cl_compare_table_differ(p, t, &row))
+				continue;
+			for (i = 0; cl_compare_table_field(p, t, &row, i,
+			    &f); i++)
+				table_line(c, t->name, &row, &f);
+		}
+}
+
 static int
 pair(struct cl_compare *c, const struct cl_compare_pair *p,
     const struct cl_compare_verdict *v, const char *note, struct cl_err *err)
@@ -102,6 +141,7 @@ pair(struct cl_compare *c, const struct cl_compare_pair *p,
 	rows(c, p, CL_STATS_LOGICAL, CL_STATS_LAYER);
 	if (v->windows)
 		rows(c, p, CL_STATS_LOGICAL, CL_STATS_WINDOW);
+	tables(c, p);
 	line(c, CL_STATS_RUN, 0, "verdict", &f);
 	if (note != NULL) {
 		f = (struct field){ "forced", { .type = CL_STATS_STR,

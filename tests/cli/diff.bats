@@ -424,3 +424,60 @@ $usage"
 	stderr_is "cl-diff: standard output: cannot write: No space left on\
  device"
 }
+
+# tables NAME SED: the stream of report/tables.in, changed, as NAME.cls.
+tables()
+{
+	sed "$2" "$BATS_TEST_DIRNAME/report/tables.in" | mkcls >"$1.cls"
+}
+
+@test "logical tables are compared row by row, by their keys" {
+	tables a ''
+	tables b 's/0 12 0.75/0 13 0.75/; s/^cells all 1 4/cells all 2 4/'
+	run --separate-stderr cl-diff a.cls b.cls
+	status_is 1
+	grep -qx 'table reuse: 3 of 3 rows differ' <<<"$output"
+	grep -qx 'all 0  n       12  13      +1  +8.33%' <<<"$output"
+	grep -qx 'all 1  n        4   -  only a' <<<"$output"
+	grep -qx 'all 2  n        -   4  only b' <<<"$output"
+	[ "${lines[-1]}" = "different: 0 of 2 counters, 0 of 0 layers, 1 of 2\
+ tables" ]
+	cl-diff -f tsv a.cls b.cls >got || true
+	grep -qx $'1\ttable:reuse\t0\tlogical\tn\t12\t13\t1' got
+	cl-diff -f json a.cls b.cls >got || true
+	jq -e '.pairs[0] | .same == false and (.tables.reuse | length == 3
+	    and .[0].n == {a: 12, b: 13, change: 1}
+	    and .[1].n == {a: 4, b: null, change: null})
+	    and .tables.none == []' got
+}
+
+@test "rows may stand in any order, measured tables do not count" {
+	tables a ''
+	tables b '/^cells all 0/d; s/^cells all 1.*/&\ncells all 0 12 0.75/'
+	run --separate-stderr cl-diff a.cls b.cls
+	status_is 0
+	[ "${lines[-1]}" = "the same: all 2 counters, 0 layers, 2 tables" ]
+	tables b 's/cells ff/cells fe/; s/- 0.25/- 0.5/'
+	run cl-diff -q a.cls b.cls
+	status_is 0
+	# A table that a side lacks is a difference, and so is another column.
+	tables b '/^table logical none/d'
+	run cl-diff a.cls b.cls
+	status_is 1
+	grep -qx 'table none, only a: 0 of 0 rows differ' <<<"$output"
+	[ "${lines[-1]##*, }" = "1 of 2 tables" ]
+	tables b 's/share:f64/part:f64/'
+	run cl-diff -q a.cls b.cls
+	status_is 1
+}
+
+@test "runs of other kinds are not compared unless forced" {
+	tables a ''
+	tables b 's/what str stats/what str curve/'
+	run --separate-stderr cl-diff a.cls b.cls
+	status_is 2
+	stdout_is ""
+	[[ $stderr == *"different kinds of run, stats and curve:"* ]]
+	run cl-diff -q --force a.cls b.cls
+	status_is 0
+}
