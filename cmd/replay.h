@@ -60,6 +60,14 @@ int	replay_traces(const struct replay_options *, char *const *operands,
 int	replay_curve(const struct replay_options *, char *const *operands,
 	    int n);
 
+/* --stats: what the trace says of locality. */
+int	replay_stats(const struct replay_options *, char *const *operands,
+	    int n);
+
+/* --predict: how well predictors foretell what a layer chooses. */
+int	replay_predict(const struct replay_options *, char *const *operands,
+	    int n);
+
 /* --list-policies: the table, with what each policy takes. */
 int	replay_list(const struct replay_options *, char *const *operands,
 	    int n);

@@ -25,12 +25,13 @@ curve_free(void *arg)
 
 static void *
 curve_open(const struct replay_options *o, const struct cl_keys *keys,
-    struct cl_err *err)
+    const struct cl_model *m, struct cl_err *err)
 {
 	struct cl_curve_options curve = { .contract = o->replay.contract,
 	    .policy = CL_CURVE_LRU, .layers = true };
 	struct state *s;
 
+	(void)m;
 	if ((s = calloc(1, sizeof(*s))) == NULL) {
 		cl_fail_nomem(err, "a curve");
 		return (NULL);

@@ -33,7 +33,9 @@ enum {
 	OPT_OS_CACHE,
 	OPT_PARTITION,
 	OPT_POLICY,
+	OPT_PREDICT,
 	OPT_PREFILL,
+	OPT_STATS,
 	OPT_THREADS,
 	OPT_TOKENS,
 	OPT_WARM,
@@ -54,7 +56,9 @@ static const struct option long_options[] = {
 	{ "os-cache", required_argument, NULL, OPT_OS_CACHE },
 	{ "partition", required_argument, NULL, OPT_PARTITION },
 	{ "policy", required_argument, NULL, OPT_POLICY },
+	{ "predict", no_argument, NULL, OPT_PREDICT },
 	{ "prefill", required_argument, NULL, OPT_PREFILL },
+	{ "stats", no_argument, NULL, OPT_STATS },
 	{ "threads", required_argument, NULL, OPT_THREADS },
 	{ "tokens", required_argument, NULL, OPT_TOKENS },
 	{ "version", no_argument, NULL, 'V' },
@@ -124,9 +128,15 @@ take_option(struct replay_options *o, int c, const char *arg)
 	case OPT_POLICY:
 		replay_policy(arg, &o->replay.policy);
 		break;
+	case OPT_PREDICT:
+		o->mode = replay_predict;
+		break;
 	case OPT_PREFILL:
 		o->prefill = fe_choice("--prefill", arg,
 		    cl_conditions_prefills);
+		break;
+	case OPT_STATS:
+		o->mode = replay_stats;
 		break;
 	case OPT_THREADS:
 		o->nthreads = (uint32_t)fe_u64("--threads", arg, 1,

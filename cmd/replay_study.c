@@ -167,7 +167,8 @@ open_run(struct run *r, const struct feed_trace *t,
 	if ((r->keys = cl_keys_new(head->model, err)) == NULL ||
 	    (r->events = cl_events_new(r->keys, r->o->prefill,
 	    r->study->cells, &sink, err)) == NULL ||
-	    (r->state = r->study->open(r->o, r->keys, err)) == NULL)
+	    (r->state = r->study->open(r->o, r->keys, head->model,
+	    err)) == NULL)
 		return (err->code);
 	status = write_conditions(r, t, head, err);
 	return (status == CL_OK ? write_columns(r, err) : status);

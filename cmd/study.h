@@ -15,9 +15,10 @@ struct study {
 	const char	*what;		/* the condition of that name */
 	const char	*policy;	/* whose figures they are, or NULL */
 	enum cl_events_cells cells;	/* that it looks at */
-	/* Its state for a trace whose keys these are. */
+	/* Its state for a trace of this model, whose keys these are. */
 	void		*(*open)(const struct replay_options *,
-			    const struct cl_keys *, struct cl_err *);
+			    const struct cl_keys *, const struct cl_model *,
+			    struct cl_err *);
 	int		(*pass)(void *, const struct cl_pass *,
 			    struct cl_err *);
 	/* The warm-up is over: what was counted so far is not. */

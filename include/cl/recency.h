@@ -2,6 +2,8 @@
 #define CL_RECENCY_H
 
 /*
+ * study/: what a trace says of itself, without a cache.
+ *
  * How recently was each key used, as a rank: 1 is the most recent.  The rank
  * of a key before its use is its stack distance (Mattson et al. 1970,
  * doi:10.1147/sj.92.0078): the least capacity at which an LRU cache has it.

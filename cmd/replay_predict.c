@@ -1,0 +1,62 @@
+/*
+ * --predict: how well predictors foretell a layer.
+ */
+
+#include "cl/foresight.h"
+#include "cl/err.h"
+#include "study.h"
+
+static void *
+foresight_open(const struct replay_options *o, const struct cl_keys *keys,
+    const struct cl_model *m, struct cl_err *err)
+{
+
+	(void)o;
+	return (cl_foresight_new(keys, m, 0, err));
+}
+
+static int
+foresight_pass(void *state, const struct cl_pass *pass, struct cl_err *err)
+{
+
+	(void)err;
+	cl_foresight_pass(state, pass);
+	return (CL_OK);
+}
+
+static void
+foresight_reset(void *state)
+{
+
+	cl_foresight_reset(state);
+}
+
+static int
+foresight_write(void *state, struct cl_stats_writer *w, struct cl_err *err)
+{
+
+	return (cl_foresight_write(state, w, err));
+}
+
+static void
+foresight_free(void *state)
+{
+
+	cl_foresight_free(state);
+}
+
+int
+replay_predict(const struct replay_options *o, char *const *operands, int n)
+{
+	static const struct study study = {
+		.what = "predict",
+		.cells = CL_CELLS_ALL,
+		.open = foresight_open,
+		.pass = foresight_pass,
+		.reset = foresight_reset,
+		.write = foresight_write,
+		.free = foresight_free,
+	};
+
+	return (study_traces(&study, o, operands, n));
+}

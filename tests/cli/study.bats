@@ -1,0 +1,168 @@
+# cl-replay --stats and --predict: against awk over what --dump prints.
+
+load helpers
+
+TRACE=$ROOT/traces/mixed.clt
+
+# What the tables should be, as "table key... value..." lines.
+by_awk()
+{
+	cl-trace --dump "$1" | awk -F '\t' '
+	    /^#/ || $1 == "seq" { next }
+	    {
+		n = split($7, id, ",")
+		seq = $1; l = $6
+		if (seq SUBSEP $2 != token) { token = seq SUBSEP $2; now++ }
+		choices[l] += n
+		# previous
+		m = split(last[seq, l], prev, ",")
+		delete was
+		for (i = 1; i <= m; i++) was[prev[i]] = i
+		for (i = 1; i <= n; i++) {
+			if (m > 0) {
+				behind[l, i]++
+				rep[l, i] += id[i] in was
+				same[l, i] += prev[i] == id[i]
+			}
+			right["previous", l] += id[i] in was
+		}
+		told["previous", l] += m
+		# popular
+		delete best; delete taken
+		for (j = 1; j <= n; j++) {
+			b = -1
+			for (e = 0; e < 64; e++)
+				if (!(e in taken) && use[l, e] > 0 &&
+				    (b < 0 || use[l, e] > use[l, b])) b = e
+			if (b >= 0) { taken[b]; told["popular", l]++ }
+		}
+		for (i = 1; i <= n; i++)
+			right["popular", l] += id[i] in taken
+		# transition
+		if (l > 0) {
+			k = split(here, before, ",")
+			delete sum; delete taken
+			for (i = 1; i <= k; i++)
+				for (e = 0; e < 64; e++)
+					sum[e] += follow[l, before[i], e]
+			for (j = 1; j <= n; j++) {
+				b = -1
+				for (e = 0; e < 64; e++)
+					if (!(e in taken) && sum[e] > 0 &&
+					    (b < 0 || sum[e] > sum[b])) b = e
+				if (b >= 0) { taken[b]; told["transition", l]++ }
+			}
+			for (i = 1; i <= n; i++)
+				right["transition", l] += id[i] in taken
+			delete was
+			for (i = 1; i <= k; i++) {
+				was[before[i]]
+				for (j = 1; j <= n; j++)
+					follow[l, before[i], id[j]]++
+			}
+			for (i = 1; i <= n; i++) shared[l - 1] += id[i] in was
+		}
+		# uses and rests
+		for (i = 1; i <= n; i++) {
+			if ((l, id[i]) in seen) {
+				d = now - seen[l, id[i]]; p = 1
+				while (2 * p <= d) p *= 2
+				rest[l, p]++
+			} else first[l]++
+			use[l, id[i]]++
+			seen[l, id[i]] = now
+		}
+		last[seq, l] = $7; here = $7
+	    }
+	    END {
+		for (l = 0; l < 8; l++) {
+			for (i = 1; i <= 8; i++)
+				print "reuse", l, i - 1, behind[l, i] + 0,
+				    rep[l, i] + 0, same[l, i] + 0
+			print "reuse_distance", l, "null", first[l]
+			for (p = 1; p < 1e6; p *= 2)
+				if (rest[l, p]) print "reuse_distance", l, p,
+				    rest[l, p]
+			for (e = 0; e < 64; e++)
+				print "expert_use", l, e, use[l, e] + 0
+			if (l < 7) print "layer_overlap", l, l + 1,
+			    choices[l], choices[l + 1], shared[l]
+			for (q in told) {
+				split(q, name, SUBSEP)
+				if (name[2] == l)
+					print "foresight", name[1], l,
+					    choices[l], told[q], right[q]
+			}
+		}
+	    }' | sort
+}
+
+by_study()
+{
+	cl-replay --stats "$1" | cl-report -f json |
+	    jq -r '.runs[0].tables | to_entries[] | .key as $t |
+	    if $t == "skew" or $t == "prefixes" then empty
+	    else .value[] | [$t] + [to_entries[] |
+	        select(.key != "by_chance") | .value | tostring] |
+	        join(" ") end'
+	cl-replay --predict "$1" | cl-report -f json |
+	    jq -r '.runs[0].tables.foresight[] | select(.foretold > 0) |
+	    ["foresight", .predictor, .layer, .choices, .foretold,
+	    .right | tostring] | join(" ")'
+}
+
+@test "the statistics of a trace are what its rows say" {
+	by_awk "$TRACE" >awk
+	by_study "$TRACE" | sort >study
+	[ "$(wc -l <awk)" -gt 600 ]
+	diff awk study
+}
+
+@test "skew is of uses: entropy, cover, what was never used" {
+	printf 'layer\texperts\n0\t0,1\n0\t0,1\n0\t0,2\n0\t0,1\n' |
+	    cl-trace --load --experts 8 >t.clt
+	run bash -c 'cl-replay --stats t.clt | cl-report -f json |
+	    jq -c ".runs[0].tables.skew[0] | [.experts, .used, .never, .uses,
+	        .most, .cover_50, .cover_90, .uniform_bits, .entropy_bits]"'
+	# 4, 3 and 1 of 8: 1/2 + 3/8 log2(8/3) + 3/8 bits
+	[ "$output" = '[8,3,5,8,4,1,3,3,1.4056390622295665]' ]
+}
+
+@test "shared beginnings and whole repetitions are told apart" {
+	{
+		printf 'seq\tpos\ttoken\tlayer\texperts\n'
+		# a, a again, its first two tokens and another, all new
+		for row in '0 5,6,7,8' '1 5,6,7,8' '2 5,6,9' '3 1,2'; do
+			set -- $row
+			pos=0
+			for token in ${2//,/ }; do
+				printf '%d\t%d\t%d\t0\t0,1\n' "$1" $pos $token
+				pos=$((pos + 1))
+			done
+		done
+	} | cl-trace --load --experts 4 >t.clt
+	run bash -c 'cl-replay --stats t.clt | cl-report -f json |
+	    jq -c ".runs[0].tables.prefixes | map([.shared_from, .sequences,
+	        .repeated, .tokens, .shared_tokens])"'
+	[ "$output" = '[[0,2,0,6,0],[2,1,0,3,2],[4,1,1,4,4]]' ]
+}
+
+@test "a forecast that is the truth foretells all" {
+	cl-trace --synthetic --predict-corr 1 --tokens 64 -o t.clt "$MODEL"
+	run bash -c 'cl-replay --predict t.clt | cl-report -f json |
+	    jq -c "[.runs[0].tables.foresight[] |
+	        select(.predictor == \"ahead\" and .layer > 0)] |
+	        [length > 1, all(.right == .choices and
+	        .foretold == .choices)]"'
+	[ "$output" = '[true,true]' ]
+}
+
+@test "the warm-up is learned from and not counted" {
+	cl-replay --stats --warmup 100 "$TRACE" | cl-report -f json >warm.json
+	cl-replay --stats "$TRACE" | cl-report -f json >all.json
+	run jq -n -c --slurpfile w warm.json --slurpfile a all.json '
+	    [$w[0].runs[0].totals.tokens < $a[0].runs[0].totals.tokens,
+	    ([$w[0].runs[0].tables.expert_use[].uses] | add) ==
+	        $w[0].runs[0].totals.tokens * 64]'
+	[ "$output" = '[true,true]' ]
+}
