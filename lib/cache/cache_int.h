@@ -20,6 +20,7 @@
  * own verbs inline (POLICY_SERVE): one indirect call an event, not one a key.
  */
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -100,6 +101,34 @@ pool_full(const struct pool *p)
 	return (p->nused == p->nslots);
 }
 
+/* So many percent of a pool's slots, rounded down, but at least one. */
+static inline uint32_t
+pool_share(const struct cl_cache *c, const struct pool *p, unsigned param)
+{
+	uint64_t n = (uint64_t)p->nslots * c->param[param] / 100;
+
+	return (n < 1 ? 1 : (uint32_t)n);
+}
+
+/* Member i is not resident. */
+static inline void
+cache_miss(struct cl_cache *c, uint32_t key, uint32_t i)
+{
+
+	if (c->seen[key] == SEEN) {
+		c->class[i] = CL_CLASS_CAPACITY;
+		c->out.ncapacity++;
+	} else if (c->seen[key] == STAGED) {
+		c->class[i] = CL_CLASS_STAGED;
+		c->seen[key] = SEEN;
+		c->out.nstaged++;
+	} else {
+		c->class[i] = CL_CLASS_COLD;
+		c->seen[key] = SEEN;
+		c->out.ncold++;
+	}
+}
+
 /* Step 2 of the contract: classify members from to to; pin what is there. */
 static inline void
 cache_classify(struct cl_cache *c, const uint32_t *keys, uint32_t from,
@@ -113,18 +142,8 @@ cache_classify(struct cl_cache *c, const uint32_t *keys, uint32_t from,
 			c->class[i] = CL_CLASS_HIT;
 			c->pinned[key] = c->event;
 			c->out.nhits++;
-		} else if (c->seen[key] == SEEN) {
-			c->class[i] = CL_CLASS_CAPACITY;
-			c->out.ncapacity++;
-		} else if (c->seen[key] == STAGED) {
-			c->class[i] = CL_CLASS_STAGED;
-			c->seen[key] = SEEN;
-			c->out.nstaged++;
-		} else {
-			c->class[i] = CL_CLASS_COLD;
-			c->seen[key] = SEEN;
-			c->out.ncold++;
-		}
+		} else
+			cache_miss(c, key, i);
 	}
 }
 
@@ -231,6 +250,79 @@ ring_victim(const struct cl_cache *c, const struct link *link, uint32_t ring)
 	return (key);
 }
 
+/*
+ * The queues of a pool: rings side by side, each key in at most one of them.
+ * Ghosts, keys that are remembered but not resident, have queues like others.
+ */
+#define QUEUES_MAX	4u
+#define NOWHERE		UINT8_MAX
+
+struct queues {
+	struct link	*link;		/* of all keys, then of all rings */
+	uint8_t		*place;		/* of each key: its queue, or NOWHERE */
+	uint32_t	 ring;		/* of queue 0; the others follow */
+	uint32_t	 n[QUEUES_MAX];	/* members */
+};
+
+/* For each pool that many queues, empty; NULL when out of memory. */
+struct queues	*cl_cache_queues_open(const struct cl_cache *,
+		    unsigned nqueues);
+void		 cl_cache_queues_free(struct queues *);	/* NULL is legal */
+
+/* A key that is nowhere becomes the most recent of a queue. */
+static inline void
+queue_add(struct queues *q, unsigned to, uint32_t key)
+{
+
+	ring_add(q->link, q->ring + to, key);
+	q->place[key] = (uint8_t)to;
+	q->n[to]++;
+}
+
+static inline void
+queue_remove(struct queues *q, uint32_t key)
+{
+
+	ring_remove(q->link, key);
+	q->n[q->place[key]]--;
+	q->place[key] = NOWHERE;
+}
+
+static inline void
+queue_move(struct queues *q, unsigned to, uint32_t key)
+{
+
+	queue_remove(q, key);
+	queue_add(q, to, key);
+}
+
+/* A member becomes the most recent of its queue. */
+static inline void
+queue_touch(struct queues *q, uint32_t key)
+{
+	uint32_t ring = q->ring + q->place[key];
+
+	if (q->link[ring].older != key)
+		ring_touch(q->link, ring, key);
+}
+
+/* The least recent member of a queue that is not empty. */
+static inline uint32_t
+queue_oldest(const struct queues *q, unsigned from)
+{
+
+	return (q->link[q->ring + from].newer);
+}
+
+/* The least recent member that is not pinned, or NO_KEY. */
+static inline uint32_t
+queue_victim(const struct cl_cache *c, const struct queues *q, unsigned from)
+{
+	uint32_t ring = q->ring + from, key = ring_victim(c, q->link, ring);
+
+	return (key == ring ? NO_KEY : key);
+}
+
 /* The serve verb of a policy that has NAME_admit and NAME_use. */
 #define POLICY_SERVE(name)						\
 static void								\
@@ -252,14 +344,16 @@ const struct policy	*cl_cache_policy_find(
 			    const struct cl_cache_policy_info *);
 
 /* The policies, a file each. */
-extern const struct policy cl_cache_lru;
-extern const struct policy cl_cache_lfu;
-extern const struct policy cl_cache_lfu_ghost;
-extern const struct policy cl_cache_lfu_aged;
-extern const struct policy cl_cache_lfru;
-extern const struct policy cl_cache_least_stale;
+extern const struct policy cl_cache_arc;
 extern const struct policy cl_cache_belady;
 extern const struct policy cl_cache_belady_bypass;
+extern const struct policy cl_cache_least_stale;
+extern const struct policy cl_cache_lfru;
+extern const struct policy cl_cache_lfu;
+extern const struct policy cl_cache_lfu_aged;
+extern const struct policy cl_cache_lfu_ghost;
+extern const struct policy cl_cache_lru;
+extern const struct policy cl_cache_twoq;
 extern const struct policy cl_cache_wtinylfu;
 
 #endif /* CACHE_INT_H */

@@ -24,6 +24,8 @@ static const struct policy *const table[] = {
 	&cl_cache_lfu_aged,
 	&cl_cache_lfru,
 	&cl_cache_least_stale,
+	&cl_cache_twoq,
+	&cl_cache_arc,
 	&cl_cache_wtinylfu,
 	&cl_cache_belady,
 	&cl_cache_belady_bypass,
