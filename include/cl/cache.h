@@ -137,6 +137,13 @@ const char	*cl_cache_policy_text(const struct cl_cache_policy *,
 const char	*cl_cache_policy_takes(const struct cl_cache_policy_info *,
 		    char buf[CL_CACHE_TAKES_TEXT]);
 
+/*
+ * Does it copy another simulator, faults and all, to be compared with it count
+ * for count?  Then it takes the contract serial, and what it calls a hit may
+ * have no slot: it only counts, and no bytes can be read by it.
+ */
+bool		 cl_cache_policy_compat(const struct cl_cache_policy *);
+
 /* Are they the same, with the same values for all parameters? */
 bool		 cl_cache_policy_equal(const struct cl_cache_policy *,
 		    const struct cl_cache_policy *);

@@ -39,6 +39,30 @@ allocate(struct cl_cache *c, struct cl_err *err)
 	return (CL_OK);
 }
 
+/* The policy, or what its flag "compat" makes of it. */
+static int
+choose_policy(struct cl_cache *c, const struct cl_cache_options *o,
+    struct cl_err *err)
+{
+	uint32_t slot;
+
+	c->policy = cl_cache_policy_find(o->policy.info);
+	memcpy(c->param, o->policy.value, sizeof(c->param));
+	c->contract = o->contract;
+	if (!cl_cache_policy_compat(&o->policy))
+		return (CL_OK);
+	if (o->contract != CL_CONTRACT_SERIAL)
+		return (cl_fail(err, CL_EINVAL, "policy %s:compat copies a "
+		    "simulator that serves one access at a time: it takes "
+		    "the contract serial", o->policy.info->name));
+	c->policy = c->policy->compat;
+	if ((c->spare = calloc(c->nkeys, sizeof(*c->spare))) == NULL)
+		return (cl_fail_nomem(err, "the cache's slots"));
+	for (slot = 0; slot < c->nkeys; slot++)
+		c->spare[slot] = slot;
+	return (CL_OK);
+}
+
 /* Deal keys and slots to the pools, in their order. */
 static int
 make_pools(struct cl_cache *c, const struct cl_cache_options *o,
@@ -79,11 +103,9 @@ cl_cache_new(const struct cl_cache_options *o, struct cl_err *err)
 		cl_fail_nomem(err, "the cache");
 		return (NULL);
 	}
-	c->policy = cl_cache_policy_find(o->policy.info);
-	memcpy(c->param, o->policy.value, sizeof(c->param));
-	c->contract = o->contract;
 	c->nevent = o->nevent;
-	if (make_pools(c, o, err) != CL_OK || allocate(c, err) != CL_OK) {
+	if (make_pools(c, o, err) != CL_OK ||
+	    choose_policy(c, o, err) != CL_OK || allocate(c, err) != CL_OK) {
 		cl_cache_free(c);
 		return (NULL);
 	}
@@ -186,6 +208,7 @@ cl_cache_free(struct cl_cache *c)
 	free(c->pinned);
 	free(c->seen);
 	free(c->next);
+	free(c->spare);
 	free(c->class);
 	free(c->out_slot);
 	free(c->victim);

@@ -48,6 +48,8 @@ struct policy {
 	void	 (*begin)(struct cl_cache *, const uint32_t *next);
 	void	 (*serve)(struct cl_cache *, struct pool *, const uint32_t *,
 		    uint32_t);
+	/* What the flag "compat" makes of it, or NULL where there is none. */
+	const struct policy *compat;
 };
 
 enum seen { UNSEEN, SEEN, STAGED };	/* STAGED: and not resident */
@@ -68,6 +70,8 @@ struct cl_cache {
 	uint32_t	*pinned;	/* of each key: the event that pinned it */
 	uint8_t		*seen;		/* of each key: an enum seen */
 	uint32_t	*next;		/* of each key, as foretold, or NULL */
+	uint32_t	*spare;		/* compat: slots, the free ones behind */
+	uint32_t	 dropped;	/* compat: the last, or NO_KEY */
 
 	struct cl_cache_outcome out;
 	uint8_t		*class;		/* out.class ... */
@@ -339,6 +343,69 @@ name##_serve(struct cl_cache *c, struct pool *p, const uint32_t *keys,	\
 			    name##_use);				\
 }
 
+/*
+ * Forms that copy another simulator count for count, faults and all, have one
+ * verb: get, true for what that simulator calls a hit.  They serve one access
+ * at a time, pin nothing, and may throw out several keys or none for one; a
+ * hit need not be resident.  Slots they have all the same, by keep and drop:
+ * what they keep has one as long as there are any.
+ */
+typedef bool policy_get(struct cl_cache *, struct pool *, uint32_t key);
+
+static inline void
+compat_keep(struct cl_cache *c, struct pool *p, uint32_t key)
+{
+
+	if (!cache_resident(c, key) && !pool_full(p))
+		c->slot[key] = c->spare[p->first_slot + p->nused++];
+}
+
+static inline void
+compat_drop(struct cl_cache *c, struct pool *p, uint32_t key)
+{
+
+	if (!cache_resident(c, key))
+		return;
+	c->spare[p->first_slot + --p->nused] = c->slot[key];
+	c->slot[key] = CL_CACHE_NO_SLOT;
+	c->dropped = key;
+	c->out.nvictims++;
+}
+
+static inline void
+compat_serve(struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t n, policy_get *get)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		c->dropped = NO_KEY;
+		c->event++;
+		if (p->nslots > 0 && get(c, p, keys[i])) {
+			c->class[i] = CL_CLASS_HIT;
+			c->out.nhits++;
+		} else {
+			cache_miss(c, keys[i], i);
+			if (!cache_resident(c, keys[i])) {
+				c->class[i] |= CL_CACHE_NOT_KEPT;
+				c->out.nbypass++;
+			}
+		}
+		c->victim[i] = c->dropped;
+		c->out_slot[i] = c->slot[keys[i]];
+	}
+}
+
+/* The serve verb of a form that has NAME_get. */
+#define POLICY_COMPAT(name)						\
+static void								\
+name##_serve(struct cl_cache *c, struct pool *p, const uint32_t *keys,	\
+    uint32_t n)								\
+{									\
+									\
+	compat_serve(c, p, keys, n, name##_get);			\
+}
+
 /* The policy that a row of the table is of. */
 const struct policy	*cl_cache_policy_find(
 			    const struct cl_cache_policy_info *);
@@ -353,6 +420,7 @@ extern const struct policy cl_cache_lfu;
 extern const struct policy cl_cache_lfu_aged;
 extern const struct policy cl_cache_lfu_ghost;
 extern const struct policy cl_cache_lru;
+extern const struct policy cl_cache_s3fifo;
 extern const struct policy cl_cache_twoq;
 extern const struct policy cl_cache_wtinylfu;
 

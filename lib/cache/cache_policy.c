@@ -24,6 +24,7 @@ static const struct policy *const table[] = {
 	&cl_cache_lfu_aged,
 	&cl_cache_lfru,
 	&cl_cache_least_stale,
+	&cl_cache_s3fifo,
 	&cl_cache_twoq,
 	&cl_cache_arc,
 	&cl_cache_wtinylfu,
@@ -256,6 +257,17 @@ cl_cache_policy_parse(const char *text, struct cl_cache_policy *p,
 	if (text[n] != '\0' && take_params(p, text + n + 1, err) != CL_OK)
 		return (CL_EINVAL);
 	return (check_file(p, text, err));
+}
+
+bool
+cl_cache_policy_compat(const struct cl_cache_policy *p)
+{
+	unsigned i;
+
+	for (i = 0; i < nparams(p->info); i++)
+		if (is("compat", strlen("compat"), p->info->param[i].name))
+			return (p->value[i] != 0);
+	return (false);
 }
 
 bool
