@@ -419,6 +419,8 @@ extern const struct policy cl_cache_lfru;
 extern const struct policy cl_cache_lfu;
 extern const struct policy cl_cache_lfu_aged;
 extern const struct policy cl_cache_lfu_ghost;
+extern const struct policy cl_cache_lirs;
+extern const struct policy cl_cache_lirs_compat;	/* no row of its own */
 extern const struct policy cl_cache_lru;
 extern const struct policy cl_cache_s3fifo;
 extern const struct policy cl_cache_twoq;

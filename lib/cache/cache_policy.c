@@ -27,6 +27,7 @@ static const struct policy *const table[] = {
 	&cl_cache_s3fifo,
 	&cl_cache_twoq,
 	&cl_cache_arc,
+	&cl_cache_lirs,
 	&cl_cache_wtinylfu,
 	&cl_cache_belady,
 	&cl_cache_belady_bypass,
