@@ -21,7 +21,7 @@ static const struct fe_command command = {
 "reading: --io real|none (real)  --model FILE  --threads N (4)\n"
 "         --io model --device read=7G,latency=80us,depth=32[,...]\n"
 "         --os-cache keep|drop (keep)\n"
-"studies: --curve  --stats  --predict\n"
+"studies: --curve [lru|belady] (lru)  --stats  --predict\n"
 "output:  -o FILE  --force  -h, --help  -V, --version\n"
 "\n"
 "Exit status: 0 done, 2 trouble (an incomplete trace is trouble).\n"

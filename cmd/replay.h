@@ -10,6 +10,7 @@
 
 #include "cl/budget.h"
 #include "cl/cache.h"
+#include "cl/curve.h"
 #include "cl/events.h"
 #include "cl/io.h"
 #include "cl/replay.h"
@@ -31,6 +32,7 @@ struct replay_options {
 	}		 io;
 	const char	*device;	/* of the model, as asked for; or NULL */
 	struct cl_virtual_spec spec;
+	enum cl_curve_policy curve;
 	bool		 warm;
 	enum cl_io_os_cache os_cache;
 	uint32_t	 nthreads;
@@ -41,6 +43,7 @@ struct replay_options {
 
 /* Names of choices, as the conditions of a run have them. */
 extern const char *const replay_ios[];		/* by enum replay_io */
+extern const char *const replay_curves[];	/* by enum cl_curve_policy */
 extern const char *const replay_os_caches[];	/* by enum cl_io_os_cache */
 
 /*

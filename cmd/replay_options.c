@@ -3,6 +3,7 @@
  */
 
 #include <getopt.h>
+#include <string.h>
 
 #include "cl/conditions.h"
 #include "cl/err.h"
@@ -16,6 +17,9 @@ const char *const replay_ios[] = {
 	[REPLAY_REAL] = "real",
 	[REPLAY_MODEL] = "model",
 	NULL
+};
+const char *const replay_curves[] = {
+	[CL_CURVE_LRU] = "lru", [CL_CURVE_BELADY] = "belady", NULL
 };
 const char *const replay_os_caches[] = {
 	[CL_IO_KEEP] = "keep", [CL_IO_DROP] = "drop", NULL
@@ -46,7 +50,7 @@ enum {
 static const struct option long_options[] = {
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "contract", required_argument, NULL, OPT_CONTRACT },
-	{ "curve", no_argument, NULL, OPT_CURVE },
+	{ "curve", optional_argument, NULL, OPT_CURVE },
 	{ "device", required_argument, NULL, OPT_DEVICE },
 	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "help", no_argument, NULL, 'h' },
@@ -102,6 +106,8 @@ take_option(struct replay_options *o, int c, const char *arg)
 		break;
 	case OPT_CURVE:
 		o->mode = replay_curve;
+		if (arg != NULL)
+			o->curve = fe_choice("--curve", arg, replay_curves);
 		break;
 	case OPT_DEVICE:
 		take_device(o, arg);
@@ -157,6 +163,18 @@ take_option(struct replay_options *o, int c, const char *arg)
 	}
 }
 
+/* --curve may be followed by whose it is, but for a file of that name. */
+static bool
+is_curve(const char *arg)
+{
+	unsigned i;
+
+	for (i = 0; arg != NULL && replay_curves[i] != NULL; i++)
+		if (strcmp(arg, replay_curves[i]) == 0)
+			return (true);
+	return (false);
+}
+
 void
 replay_options(struct replay_options *o, int argc, char **argv, int *first)
 {
@@ -182,6 +200,10 @@ replay_options(struct replay_options *o, int argc, char **argv, int *first)
 			fe_version();
 		case '?':
 			fe_misuse("see cl-replay --help");
+		case OPT_CURVE:
+			if (optarg == NULL && is_curve(argv[optind]))
+				optarg = argv[optind++];
+			/* FALLTHROUGH */
 		default:
 			take_option(o, c, optarg);
 		}

@@ -42,6 +42,9 @@ struct cl_curve_counts {
 struct cl_curve	*cl_curve_new(const struct cl_keys *,
 		    const struct cl_curve_options *, struct cl_err *);
 
+/* Keys of an event join the working set of the window at hand. */
+void	cl_curve_use(struct cl_curve *, const uint32_t *keys, uint32_t n);
+
 /*
  * An event of a column.  next: for belady, when each key is used again, as
  * cl_cache_foretell has it; else NULL.
@@ -51,6 +54,9 @@ void	cl_curve_event(struct cl_curve *, uint32_t column,
 
 /* Counts start anew, and caches stay: the warm-up is over. */
 void	cl_curve_reset(struct cl_curve *);
+
+/* The same for the window at hand. */
+void	cl_curve_next_window(struct cl_curve *);
 
 /*
  * The tables of cl-stats(5): a row of working_set where a window ends behind

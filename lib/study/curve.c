@@ -177,9 +177,8 @@ event(struct cl_curve *c, uint32_t column, const uint32_t *keys,
 		scope_event(c, &c->scope[column + 1], keys, n);
 }
 
-/* Does the working set grow? */
-static void
-note_use(struct cl_curve *c, const uint32_t *keys, uint32_t n)
+void
+cl_curve_use(struct cl_curve *c, const uint32_t *keys, uint32_t n)
 {
 	uint32_t i;
 
@@ -214,7 +213,6 @@ cl_curve_event(struct cl_curve *c, uint32_t column, const uint32_t *keys,
 {
 	uint32_t i;
 
-	note_use(c, keys, n);
 	if (c->o.contract == CL_CONTRACT_EVENT) {
 		event(c, column, keys, next, n);
 		return;
@@ -229,7 +227,6 @@ cl_curve_reset(struct cl_curve *c)
 	struct scope *s = c->scope;
 	uint32_t i;
 
-	cl_curve_next_window(c);
 	for (i = 0; i < c->nscopes; i++, s++) {
 		s->accesses = s->cold = 0;
 		memset(s->from, 0, ((size_t)s->nkeys + 1) * sizeof(*s->from));

@@ -36,7 +36,4 @@ struct cl_curve {
 	uint32_t	*top;
 };
 
-/* The next window begins. */
-void	cl_curve_next_window(struct cl_curve *);
-
 #endif /* CURVE_INT_H */

@@ -18,7 +18,7 @@ same_as_replays()
 	local capacity
 
 	for capacity in "$@"; do
-		[ "$(cl-replay --io none --contract "$contract" \
+		[ "$(cl-replay --io none --policy $policy --contract "$contract" \
 		    --prefill "$prefill" --cache "${capacity}e" "$TRACE" |
 		    cl-report -f json | jq .runs[0].totals.hits)" = \
 		    "$(curve_hits "$capacity")" ] || return 1
@@ -27,8 +27,8 @@ same_as_replays()
 
 curve()
 {
-	contract=$1 prefill=$2
-	cl-replay --curve --contract "$1" --prefill "$2" "$TRACE" |
+	contract=$1 prefill=$2 policy=${3:-lru}
+	cl-replay --curve $policy --contract "$1" --prefill "$2" "$TRACE" |
 	    cl-report -f json >curve.json
 }
 
@@ -42,6 +42,13 @@ curve()
 	same_as_replays 1 2 47 48 49 63 64 65 100 300 512
 	curve serial skip
 	same_as_replays 1 64 65 200
+}
+
+@test "the curve of belady is what replays with that policy find" {
+	curve event union belady
+	same_as_replays 1 2 5 47 48 49 63 64 65 100 300 512
+	curve serial token belady
+	same_as_replays 1 2 8 63 64 65 100 300 512
 }
 
 @test "the layers of a curve are replays with a pool for each" {

@@ -114,6 +114,9 @@ hits_of_one(const struct event *events, const char *policy,
 			continue;
 		for (j = 0; j < events[i].n; j++)
 			key[j] = events[i].key[j] - base;
+		if (o.policy.info->foresees != CL_FUTURE_NONE)
+			cl_cache_foretell(cache, key, events[i].next,
+			    events[i].n);
 		hits += cl_cache_serve(cache, 0, key, events[i].n)->nhits;
 	}
 	cl_cache_free(cache);
@@ -178,6 +181,13 @@ an_lru_curve_is_lru_at_every_capacity(void)
 	check_curve("lru", CL_CURVE_LRU);
 }
 
+static void
+a_belady_curve_is_belady_at_every_capacity(void)
+{
+
+	check_curve("belady", CL_CURVE_BELADY);
+}
+
 /* Ranks against a list, over lines that were compacted often. */
 static void
 check_ranks(uint32_t nkeys, uint32_t nuses)
@@ -238,6 +248,8 @@ static const struct unit table[] = {
 	{ "a rank is the place in a list", a_rank_is_the_place_in_a_list },
 	{ "an lru curve is lru at every capacity",
 	    an_lru_curve_is_lru_at_every_capacity },
+	{ "a belady curve is belady at every capacity",
+	    a_belady_curve_is_belady_at_every_capacity },
 	{ "a reset keeps what caches hold", a_reset_keeps_what_caches_hold },
 };
 
