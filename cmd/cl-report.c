@@ -16,7 +16,7 @@
 static const struct fe_command command = {
 	.name = "cl-report",
 	.synopsis = "[-ahV] [--expect-runs N] [-f text|tsv|json] "
-	    "[--table NAME] [stats ...]",
+	    "[--sweep | --table NAME] [stats ...]",
 	.help =
 "Report what cl-replay counted and measured.\n"
 "\n"
@@ -25,6 +25,7 @@ static const struct fe_command command = {
 "  -f, --format text|tsv|json\n"
 "                      for people, for awk, for programs (text)\n"
 "  -h, --help          show this\n"
+"  --sweep             runs as one matrix: hits by policy and budget\n"
 "  --table NAME        that table alone, a row a line\n"
 "  -V, --version       show the version\n"
 "\n"
@@ -39,13 +40,14 @@ struct options {
 	struct cl_render_options render;
 };
 
-enum { OPT_EXPECT_RUNS = 256, OPT_TABLE };
+enum { OPT_EXPECT_RUNS = 256, OPT_SWEEP, OPT_TABLE };
 
 static const struct option long_options[] = {
 	{ "all", no_argument, NULL, 'a' },
 	{ "expect-runs", required_argument, NULL, OPT_EXPECT_RUNS },
 	{ "format", required_argument, NULL, 'f' },
 	{ "help", no_argument, NULL, 'h' },
+	{ "sweep", no_argument, NULL, OPT_SWEEP },
 	{ "table", required_argument, NULL, OPT_TABLE },
 	{ "version", no_argument, NULL, 'V' },
 	{ NULL, 0, NULL, 0 }
@@ -75,6 +77,9 @@ parse_args(struct options *o, int argc, char **argv)
 			o->nruns = fe_u64("--expect-runs", optarg, 0,
 			    UINT64_MAX);
 			break;
+		case OPT_SWEEP:
+			o->render.sweep = true;
+			break;
 		case OPT_TABLE:
 			o->render.table = optarg;
 			break;
@@ -82,6 +87,8 @@ parse_args(struct options *o, int argc, char **argv)
 			fe_misuse("see %s --help", command.name);
 		}
 	}
+	if (o->render.sweep && o->render.table != NULL)
+		fe_misuse("--sweep and --table are two reports");
 	fe_check_inputs(argv + optind, argc - optind);
 	o->render.bold = o->form == 0 && fe_colour();
 }

@@ -62,8 +62,8 @@ cl_compare_cond(const struct cl_compare_pair *p, size_t i, struct field *f)
 
 /* All columns of a, then those that only b has. */
 void
-cl_compare_match_columns(struct cl_compare_columns *m, const struct cl_stats_columns *a,
-    const struct cl_stats_columns *b)
+cl_compare_match_columns(struct cl_compare_columns *m,
+    const struct cl_stats_columns *a, const struct cl_stats_columns *b)
 {
 	size_t i;
 

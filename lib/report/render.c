@@ -16,6 +16,9 @@ static const struct render_form *const forms[] = { &cl_render_text,
 static const struct render_form *const one_table[] = { &cl_render_one_text,
     &cl_render_one_tsv, &cl_render_one_json };
 
+static const struct render_form *const sweeps[] = { &cl_render_sweep_text,
+    &cl_render_sweep_tsv, &cl_render_sweep_json };
+
 struct cl_render *
 cl_render_new(unsigned form, struct cl_dst *dst,
     const struct cl_render_options *options, struct cl_err *err)
@@ -26,7 +29,8 @@ cl_render_new(unsigned form, struct cl_dst *dst,
 		cl_fail_nomem(err, "a report");
 		return (NULL);
 	}
-	r->form = options->table != NULL ? one_table[form] : forms[form];
+	r->form = options->sweep ? sweeps[form] :
+	    options->table != NULL ? one_table[form] : forms[form];
 	r->dst = dst;
 	r->options = *options;
 	if (r->form->begin(r, err) != CL_OK) {
@@ -44,7 +48,8 @@ cl_render_run(struct cl_render *r, const struct cl_run *run,
 
 	r->nruns++;
 	cl_render_total_add(&r->total, run);
-	status = r->form->run(r, run, err);
+	if ((status = cl_render_sweep_add(&r->sweep, run, err)) == CL_OK)
+		status = r->form->run(r, run, err);
 	return (status == CL_OK ? cl_dst_flush(r->dst, err) : status);
 }
 
@@ -63,5 +68,6 @@ cl_render_free(struct cl_render *r)
 	if (r == NULL)
 		return;
 	cl_table_free(&r->summary);
+	cl_render_sweep_free(&r->sweep);
 	free(r);
 }

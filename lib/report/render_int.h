@@ -27,6 +27,13 @@ struct render_total {
 	bool		 unknown[RENDER_SUMMED];
 };
 
+/* What all runs so far hit, by policy and budget. */
+struct render_sweep {
+	struct render_point *point;
+	size_t		 n;
+	size_t		 cap;
+};
+
 struct cl_render {
 	const struct render_form *form;
 	struct cl_dst	*dst;		/* borrowed */
@@ -34,6 +41,7 @@ struct cl_render {
 	size_t		 nruns;		/* that were begun */
 	struct render_total total;
 	struct cl_json	 json;		/* json: the open document */
+	struct render_sweep sweep;
 	struct cl_table	 summary;	/* text: a line for each run */
 	uint64_t	 heads;		/* one table: a hash of its columns */
 };
@@ -97,6 +105,18 @@ int	cl_render_latency(const struct view *, const struct cl_run_table *,
 int	cl_render_curve(const struct view *, const struct cl_run_table *,
 	    struct cl_err *);
 
+/* All conditions but those of which except says so, as one number. */
+uint64_t	cl_render_conditions(const struct cl_run *,
+		    bool (*except)(const char *name));
+
+int	cl_render_sweep_add(struct render_sweep *, const struct cl_run *,
+	    struct cl_err *);
+
+/* Are there some runs, and do they differ in policy and budget alone? */
+bool	cl_render_sweep_is(const struct render_sweep *);
+int	cl_render_sweep(struct cl_render *, struct cl_err *);
+void	cl_render_sweep_free(struct render_sweep *);
+
 extern const char *const cl_render_summed[RENDER_SUMMED];
 
 void	cl_render_total_add(struct render_total *, const struct cl_run *);
@@ -114,5 +134,8 @@ extern const struct render_form cl_render_json;
 extern const struct render_form cl_render_one_text;
 extern const struct render_form cl_render_one_tsv;
 extern const struct render_form cl_render_one_json;
+extern const struct render_form cl_render_sweep_text;
+extern const struct render_form cl_render_sweep_tsv;
+extern const struct render_form cl_render_sweep_json;
 
 #endif /* RENDER_INT_H */

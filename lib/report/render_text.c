@@ -466,12 +466,16 @@ one_run(struct cl_render *r, const struct cl_run *run, struct cl_err *err)
 static int
 end(struct cl_render *r, struct cl_err *err)
 {
+	int status;
 
 	if (r->nruns < 2)
 		return (CL_OK);
 	sum_up(r);
 	cl_dst_printf(r->dst, "\n");
-	return (cl_table_print(&r->summary, r->dst, 0, r->options.bold, err));
+	status = cl_table_print(&r->summary, r->dst, 0, r->options.bold, err);
+	if (status == CL_OK && cl_render_sweep_is(&r->sweep))
+		status = cl_render_sweep(r, err);
+	return (status);
 }
 
 const struct render_form cl_render_text = { begin, one_run, end };

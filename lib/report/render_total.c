@@ -29,9 +29,9 @@ of_trace(const char *name)
 	return (false);
 }
 
-/* All other conditions as one number. */
-static uint64_t
-conditions(const struct cl_run *run)
+uint64_t
+cl_render_conditions(const struct cl_run *run,
+    bool (*except)(const char *name))
 {
 	struct cl_hash h;
 	struct cl_cell cell;
@@ -40,7 +40,7 @@ conditions(const struct cl_run *run)
 
 	cl_hash_init(&h);
 	for (i = 0; i < run->conds.n; i++) {
-		if (of_trace(run->conds.cond[i].name))
+		if (except(run->conds.cond[i].name))
 			continue;
 		cell = cl_cell_cond(&run->conds.cond[i]);
 		cl_hash_add_str(&h, run->conds.cond[i].name);
@@ -55,7 +55,7 @@ cl_render_total_add(struct render_total *t, const struct cl_run *run)
 	const struct cl_run_row *row[2] = {
 	    cl_run_find(run, CL_STATS_LOGICAL, CL_STATS_RUN, 0),
 	    cl_run_find(run, CL_STATS_MEASURED, CL_STATS_RUN, 0) };
-	uint64_t conds = conditions(run), n;
+	uint64_t conds = cl_render_conditions(run, of_trace), n;
 	enum cl_stats_kind kind;
 	bool measured;
 	size_t i;

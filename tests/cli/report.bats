@@ -148,6 +148,86 @@ golden()
 	[ "$(cl-report -f tsv --table curve curve.cls | wc -l)" -eq 131 ]
 }
 
+# point TRACE POLICY EXPERTS HITS: a run of 40 accesses, as a stat stream.
+point()
+{
+	mkcls <<-END
+	cond trace str $1
+	cond policy str $2
+	cond cache_experts u64 $3
+	cond budget str $3e
+	columns logical tokens:u64 accesses:u64 hits:u64 misses:u64
+	row logical run 0 8 8 40 $4 $((40 - $4))
+	end 1 8 beef
+	END
+}
+
+@test "runs that differ in policy and budget alone are a matrix" {
+	{
+		point t.clt lru 128 20
+		point t.clt lru 16 0
+		point t.clt sieve 16 4
+		point t.clt belady 16 10
+		point t.clt belady 128 40
+		point t.clt sieve 128 20
+		point t.clt sieve 64 10
+	} >sweep.cls
+	cl-report --sweep sweep.cls >got
+	diff -u - got <<-'END'
+	sweep of t.clt: hits / accesses
+
+	experts cached       16       64      128
+	lru               0.00%           *50.00%
+	sieve           *10.00%  *25.00%  *50.00%
+	belady           25.00%           100.00%
+	* best of its budget, but for what knows the future
+	END
+	cl-report sweep.cls | tail -7 | diff -u got -
+	cl-report --sweep -f tsv sweep.cls | sed -n 1,2p >got
+	diff -u - got <<-'END'
+	trace	policy	cache_experts	tokens	accesses	hits	misses	hit_rate
+	t.clt	lru	128	8	40	20	20	0.5
+	END
+	cl-report --sweep -f json sweep.cls | jq -e 'length == 7 and .[1] ==
+	    {trace: "t.clt", policy: "lru", cache_experts: 16, tokens: 8,
+	    accesses: 40, hits: 0, misses: 40, hit_rate: 0, complete: true}'
+}
+
+@test "each trace has a matrix of its own, and few runs have none unasked" {
+	{
+		point a.clt lru 16 1
+		point b.clt lru 16 2
+		point a.clt lru 32 3
+	} >two.cls
+	cl-report --sweep two.cls >got
+	diff -u - got <<-'END'
+	sweep of a.clt: hits / accesses
+
+	experts cached     16     32
+	lru             2.50%  7.50%
+
+	sweep of b.clt: hits / accesses
+
+	experts cached     16
+	lru             5.00%
+	END
+	! cl-report two.cls | grep -q '^sweep' || false
+	run --separate-stderr cl-report --sweep --table curve two.cls
+	status_is 2
+	[ "${stderr_lines[0]}" = \
+	    "cl-report: --sweep and --table are two reports" ]
+}
+
+@test "a matrix of many budgets is broken to the width of a page" {
+	for n in {1..20}; do
+		point t.clt wtinylfu:window=25,and=more,parameters=yes $n $n
+	done >many.cls
+	cl-report --sweep many.cls >got
+	[ "$(awk 'length > 80' got | wc -l)" -eq 0 ]
+	[ "$(grep '^experts cached' got | cut -c 15- | xargs)" = \
+	    "$(echo {1..20})" ]
+}
+
 @test "a wide table is broken, with its keys in every part" {
 	{
 		printf 'columns logical tokens:u64\nrow logical run 0 1 1\n'
@@ -321,7 +401,7 @@ golden()
 
 @test "misuse says how to use it" {
 	usage="usage: cl-report [-ahV] [--expect-runs N] [-f text|tsv|json]\
- [--table NAME] [stats ...]"
+ [--sweep | --table NAME] [stats ...]"
 	run --separate-stderr cl-report -f html
 	status_is 2
 	stdout_is ""
