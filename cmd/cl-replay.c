@@ -16,7 +16,7 @@ static const struct fe_command command = {
 "cache:   --cache SIZE  4G (4 x 1024^3 bytes), 4GB, 25% of all, or 64e (25%)\n"
 "         --policy NAME[:N=V,...] (lru)  --list-policies  --warm\n"
 "         --partition global|layer (global)\n"
-"replay:  --contract event|serial (event)  --prefill union|token|skip (union)\n"
+"replay:  --contract event|serial|retain (event)  --prefill union|token|skip (union)\n"
 "         --warmup N (0)  --tokens N (all)  --window N (64)\n"
 "reading: --io real|none (real)  --model FILE  --threads N (4)\n"
 "         --io model --device read=7G,latency=80us,depth=32[,...]\n"

@@ -197,6 +197,8 @@ static int
 open_run(struct run *r, const struct feed_trace *t,
     const struct cl_trace_head *head, struct cl_err *err)
 {
+	static const struct cl_budget everything = { CL_BUDGET_PERCENT,
+	    10000 };
 	struct cl_replay_options o = r->o->replay;
 	struct cl_budget_slots slots;
 	struct cl_model_sums sums;
@@ -215,7 +217,8 @@ open_run(struct run *r, const struct feed_trace *t,
 	}
 	if ((r->keys = cl_keys_new(m, err)) == NULL)
 		return (err->code);
-	status = cl_budget_resolve(&r->o->budget, &sums, &slots, err);
+	status = cl_budget_resolve(o.policy.info->holds_all ? &everything :
+	    &r->o->budget, &sums, &slots, err);
 	if (status == CL_OK && r->o->io != REPLAY_NONE && r->device == NULL)
 		status = open_device(r, r->model != NULL ? r->model : m,
 		    &slots, err);

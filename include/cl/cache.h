@@ -22,7 +22,8 @@ struct cl_err;
 
 enum cl_contract {
 	CL_CONTRACT_EVENT,
-	CL_CONTRACT_SERIAL
+	CL_CONTRACT_SERIAL,
+	CL_CONTRACT_RETAIN		/* for policies with total_order */
 };
 
 enum cl_class {				/* as in the digest of cl-stats(5) */
@@ -32,7 +33,8 @@ enum cl_class {				/* as in the digest of cl-stats(5) */
 	CL_CLASS_CAPACITY = 3
 };
 
-#define CL_CACHE_NOT_KEPT	4u	/* added to a class: a bypass */
+#define CL_CACHE_NOT_KEPT	4u	/* added to a class: a bypass; to a hit,
+					 * under retain: thrown out */
 #define CL_CACHE_NO_SLOT	UINT32_MAX
 #define CL_CACHE_NO_KEY		UINT32_MAX
 #define CL_CACHE_NEVER		UINT32_MAX	/* a use that does not come */
@@ -79,6 +81,8 @@ struct cl_cache_policy_info {
 	const char	*name;
 	const char	*summary;
 	const char	*paper;		/* or NULL */
+	bool		 total_order;	/* over experts: knows retain */
+	bool		 holds_all;	/* has a slot for each key, always */
 	struct cl_cache_param param[CL_CACHE_PARAMS_MAX]; /* name NULL: none */
 	enum cl_cache_future foresees;
 	bool		 loads;		/* it keeps what cl_cache_load puts in */
@@ -102,6 +106,11 @@ struct cl_cache_options {
 	uint32_t	 nevent;	/* most members of an event */
 	enum cl_contract contract;
 	struct cl_cache_policy policy;
+	/*
+	 * NULL; or a name for each key, borrowed: then cl_cache_count is what
+	 * serves, and keys have no slots.
+	 */
+	const uint64_t	*names;
 };
 
 /* What became of an event; the arrays are the cache's. */
@@ -116,6 +125,17 @@ struct cl_cache_outcome {
 	const uint8_t	*class;		/* of each member, with NOT_KEPT */
 	const uint32_t	*slot;		/* of each member, or NO_SLOT */
 	const uint32_t	*victim;	/* key thrown out for each, or NO_KEY */
+};
+
+/* What became of events, added up. */
+struct cl_cache_counts {
+	uint64_t	 accesses;
+	uint64_t	 staged;
+	uint64_t	 cold;
+	uint64_t	 capacity;
+	uint64_t	 bypass;
+	uint64_t	 rejects;
+	uint64_t	 evictions;
 };
 
 /* The i-th policy, or NULL behind the last. */
@@ -173,11 +193,21 @@ void	cl_cache_load(struct cl_cache *, const uint32_t *keys, uint32_t n);
 /*
  * Serve the n distinct keys of an event, all of that pool, in their order
  * (cl-replay(1), CONTRACTS).  Under serial each key is an event of its own,
- * and a slot in the outcome may have been given on to a later member.
+ * and a slot in the outcome may have been given on to a later member.  So it
+ * may under retain, that of a hit which is not kept: its bytes are to be used
+ * before a newcomer is read into its slot.
  */
 const struct cl_cache_outcome	*cl_cache_serve(struct cl_cache *,
 				    uint32_t pool, const uint32_t *keys,
 				    uint32_t n);
+
+/*
+ * The same, but only counted: added to *counts, and to the digest of
+ * cl-stats(5) behind the word that begins the event.
+ */
+void		cl_cache_count(struct cl_cache *, uint32_t pool,
+		    const uint32_t *keys, uint32_t n,
+		    struct cl_cache_counts *counts, uint64_t *digest);
 
 /*
  * A key that is not resident is in staging from now on, until it is served,
@@ -190,7 +220,7 @@ bool	cl_cache_staged(const struct cl_cache *, uint32_t key);
 
 uint32_t	cl_cache_resident(const struct cl_cache *); /* how many are */
 
-/* The slot of a key, or CL_CACHE_NO_SLOT. */
+/* The slot of a key, or CL_CACHE_NO_SLOT; always that where names are given. */
 uint32_t	cl_cache_slot(const struct cl_cache *, uint32_t key);
 
 void	cl_cache_free(struct cl_cache *);		/* NULL is legal */

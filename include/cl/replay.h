@@ -79,7 +79,7 @@ void	cl_replay_waited(struct cl_replay *, uint64_t input_wait_ns);
 /*
  * Replay a pass, or the next part of one; a sink of cl_events.  Once done,
  * nothing is.  Absurd sizes of experts may add up to more bytes than are
- * counted, 2^63 - 1 a phase: CL_ENOTSUP.
+ * counted, 2^63 - 1 a phase: CL_ENOTSUP, by the next end of a window or run.
  */
 int	cl_replay_pass(struct cl_replay *, const struct cl_pass *,
 	    struct cl_err *);

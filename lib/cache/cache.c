@@ -14,25 +14,44 @@
 
 #define KEYS_MAX	(1u << 27)	/* so that policies may count in 32 bits */
 
+/* What is known of keys, and the arrays of an outcome where one is wanted. */
 static int
 allocate(struct cl_cache *c, struct cl_err *err)
 {
 	uint32_t key;
+	bool ok;
 
-	c->slot = calloc(c->nkeys, sizeof(*c->slot));
-	c->pinned = calloc(c->nkeys, sizeof(*c->pinned));
-	c->seen = calloc(c->nkeys, sizeof(*c->seen));
+	c->known = calloc(c->nkeys, sizeof(*c->known));
+	c->word = calloc(c->nevent / WORD_MEMBERS + 1, sizeof(*c->word));
 	c->class = calloc(c->nevent, sizeof(*c->class));
-	c->out_slot = calloc(c->nevent, sizeof(*c->out_slot));
-	c->victim = calloc(c->nevent, sizeof(*c->victim));
-	if (c->slot == NULL || c->pinned == NULL || c->seen == NULL ||
-	    c->class == NULL || c->out_slot == NULL || c->victim == NULL ||
-	    (c->policy->info.foresees && (c->next = calloc(c->nkeys,
-	    sizeof(*c->next))) == NULL) ||
-	    (c->state = c->policy->open(c)) == NULL)
+	c->thrown = calloc(c->nevent, sizeof(*c->thrown));
+	ok = c->known != NULL && c->word != NULL && c->class != NULL &&
+	    c->thrown != NULL;
+	if (c->names == NULL || c->policy->wants_slots) {
+		c->slot = calloc(c->nkeys, sizeof(*c->slot));
+		ok = ok && c->slot != NULL;
+	}
+	if (c->names == NULL) {
+		c->out_slot = calloc(c->nevent, sizeof(*c->out_slot));
+		c->victim = calloc(c->nevent, sizeof(*c->victim));
+		ok = ok && c->out_slot != NULL && c->victim != NULL;
+	}
+	if (c->names == NULL) {
+		c->spare = calloc(c->nkeys, sizeof(*c->spare));
+		ok = ok && c->spare != NULL;
+	}
+	if (c->policy->info.foresees) {
+		c->next = calloc(c->nkeys, sizeof(*c->next));
+		ok = ok && c->next != NULL;
+	}
+	if (!ok || (c->state = c->policy->open(c)) == NULL)
 		return (cl_fail_nomem(err, "the cache's tables"));
 	for (key = 0; key < c->nkeys; key++)
+		c->known[key] = CL_CLASS_COLD;
+	for (key = 0; c->slot != NULL && key < c->nkeys; key++)
 		c->slot[key] = CL_CACHE_NO_SLOT;
+	for (key = 0; c->spare != NULL && key < c->nkeys; key++)
+		c->spare[key] = key;
 	c->out.class = c->class;
 	c->out.slot = c->out_slot;
 	c->out.victim = c->victim;
@@ -44,22 +63,21 @@ static int
 choose_policy(struct cl_cache *c, const struct cl_cache_options *o,
     struct cl_err *err)
 {
-	uint32_t slot;
 
 	c->policy = cl_cache_policy_find(o->policy.info);
 	memcpy(c->param, o->policy.value, sizeof(c->param));
 	c->contract = o->contract;
-	if (!cl_cache_policy_compat(&o->policy))
-		return (CL_OK);
-	if (o->contract != CL_CONTRACT_SERIAL)
-		return (cl_fail(err, CL_EINVAL, "policy %s:compat copies a "
+	if (cl_cache_policy_compat(&o->policy)) {
+		c->policy = c->policy->compat;
+		return (o->contract == CL_CONTRACT_SERIAL ? CL_OK :
+		    cl_fail(err, CL_EINVAL, "policy %s:compat copies a "
 		    "simulator that serves one access at a time: it takes "
 		    "the contract serial", o->policy.info->name));
-	c->policy = c->policy->compat;
-	if ((c->spare = calloc(c->nkeys, sizeof(*c->spare))) == NULL)
-		return (cl_fail_nomem(err, "the cache's slots"));
-	for (slot = 0; slot < c->nkeys; slot++)
-		c->spare[slot] = slot;
+	}
+	if (c->contract == CL_CONTRACT_RETAIN && c->policy->retain == NULL)
+		return (cl_fail(err, CL_EINVAL, "policy %s is no total order "
+		    "over experts, which contract retain needs",
+		    o->policy.info->name));
 	return (CL_OK);
 }
 
@@ -84,9 +102,10 @@ make_pools(struct cl_cache *c, const struct cl_cache_options *o,
 		c->pool[i].first_key = c->nkeys;
 		c->pool[i].nkeys = from->nkeys;
 		c->pool[i].first_slot = nslots;
-		c->pool[i].nslots = from->nslots;
+		c->pool[i].nslots = c->policy->info.holds_all ?
+		    from->nkeys : from->nslots;
 		c->nkeys += from->nkeys;
-		nslots += from->nslots;
+		nslots += c->pool[i].nslots;
 	}
 	c->npools = o->npools;
 	return (nslots > 0 ? CL_OK : cl_fail(err, CL_EINVAL, "a cache of no "
@@ -104,8 +123,9 @@ cl_cache_new(const struct cl_cache_options *o, struct cl_err *err)
 		return (NULL);
 	}
 	c->nevent = o->nevent;
-	if (make_pools(c, o, err) != CL_OK ||
-	    choose_policy(c, o, err) != CL_OK || allocate(c, err) != CL_OK) {
+	c->names = o->names;
+	if (choose_policy(c, o, err) != CL_OK ||
+	    make_pools(c, o, err) != CL_OK || allocate(c, err) != CL_OK) {
 		cl_cache_free(c);
 		return (NULL);
 	}
@@ -129,29 +149,59 @@ cl_cache_begin(struct cl_cache *c, const uint32_t *first)
 	c->policy->begin(c, first);
 }
 
-/*
- * Event numbers are 32 bits, for the sake of the processor's caches; before
- * they wrap, every pin is forgotten and they start anew.
- */
 static void
-renumber(struct cl_cache *c)
+serve(struct cl_cache *c, uint32_t pool, const uint32_t *keys, uint32_t n)
 {
 
-	memset(c->pinned, 0, c->nkeys * sizeof(*c->pinned));
-	c->event = 0;
+	assert(pool < c->npools && n <= c->nevent);
+	c->out.nstaged = c->out.ncold = c->out.ncapacity = 0;
+	c->out.nbypass = c->out.nrejects = c->out.nvictims = 0;
+	if (c->contract == CL_CONTRACT_RETAIN)
+		c->policy->retain(c, &c->pool[pool], keys, n);
+	else
+		c->policy->serve(c, &c->pool[pool], keys, n);
 }
 
+void
+cl_cache_count(struct cl_cache *c, uint32_t pool, const uint32_t *keys,
+    uint32_t n, struct cl_cache_counts *counts, uint64_t *digest)
+{
+	const struct cl_cache_outcome *out = &c->out;
+
+	assert(c->names != NULL);
+	c->digest = *digest;
+	serve(c, pool, keys, n);
+	*digest = c->digest;
+	counts->accesses += n;
+	counts->staged += out->nstaged;
+	counts->cold += out->ncold;
+	counts->capacity += out->ncapacity;
+	counts->bypass += out->nbypass;
+	counts->rejects += out->nrejects;
+	counts->evictions += out->nvictims;
+}
+
+/*
+ * Only what is missing gets a victim below, and a slot in the order of
+ * members; the rest of the outcome is filled in around it.
+ */
 const struct cl_cache_outcome *
 cl_cache_serve(struct cl_cache *c, uint32_t pool, const uint32_t *keys,
     uint32_t n)
 {
+	uint32_t i;
 
-	assert(pool < c->npools && n <= c->nevent);
-	if (UINT32_MAX - c->event <= n)
-		renumber(c);
-	c->out.nhits = c->out.nstaged = c->out.ncold = c->out.ncapacity = 0;
-	c->out.nbypass = c->out.nrejects = c->out.nvictims = 0;
-	c->policy->serve(c, &c->pool[pool], keys, n);
+	assert(c->names == NULL);
+	for (i = 0; i < n; i++)
+		c->victim[i] = NO_KEY;
+	serve(c, pool, keys, n);
+	for (i = 0; i < n; i++)
+		c->class[i] = c->word[i / WORD_MEMBERS] >>
+		    4 * (i % WORD_MEMBERS) & 0xf;
+	if (c->contract == CL_CONTRACT_EVENT)
+		for (i = 0; i < n; i++)
+			c->out_slot[i] = c->slot[keys[i]];
+	c->out.nhits = n - c->out.nstaged - c->out.ncold - c->out.ncapacity;
 	return (&c->out);
 }
 
@@ -159,23 +209,24 @@ void
 cl_cache_stage(struct cl_cache *c, uint32_t key)
 {
 
-	assert(!cache_resident(c, key) && c->seen[key] != STAGED);
-	c->seen[key] = STAGED;
+	assert(c->known[key] == CL_CLASS_COLD ||
+	    c->known[key] == CL_CLASS_CAPACITY);
+	c->known[key] = CL_CLASS_STAGED;
 }
 
 void
 cl_cache_unstage(struct cl_cache *c, uint32_t key)
 {
 
-	assert(c->seen[key] == STAGED);
-	c->seen[key] = SEEN;
+	assert(c->known[key] == CL_CLASS_STAGED);
+	c->known[key] = CL_CLASS_CAPACITY;
 }
 
 bool
 cl_cache_staged(const struct cl_cache *c, uint32_t key)
 {
 
-	return (c->seen[key] == STAGED);
+	return (c->known[key] == CL_CLASS_STAGED);
 }
 
 uint32_t
@@ -192,7 +243,7 @@ uint32_t
 cl_cache_slot(const struct cl_cache *c, uint32_t key)
 {
 
-	return (c->slot[key]);
+	return (c->slot == NULL ? CL_CACHE_NO_SLOT : c->slot[key]);
 }
 
 void
@@ -204,12 +255,13 @@ cl_cache_free(struct cl_cache *c)
 	if (c->state != NULL)
 		c->policy->free(c->state);
 	free(c->pool);
+	free(c->known);
 	free(c->slot);
-	free(c->pinned);
-	free(c->seen);
 	free(c->next);
 	free(c->spare);
+	free(c->word);
 	free(c->class);
+	free(c->thrown);
 	free(c->out_slot);
 	free(c->victim);
 	free(c);

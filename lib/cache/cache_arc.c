@@ -47,7 +47,7 @@ arc_open(const struct cl_cache *c)
 }
 
 /* The target after a miss of a key in that place. */
-static inline double
+INLINE double
 learn(const struct queues *q, unsigned place, double target, uint32_t nslots)
 {
 	double n1 = q->n[B1], n2 = q->n[B2];
@@ -67,7 +67,7 @@ learn(const struct queues *q, unsigned place, double target, uint32_t nslots)
  * Who has to leave: the least recent of T1 where that is above its target, of
  * T2 where not; of the other where all members of the one are pinned.
  */
-static inline uint32_t
+INLINE uint32_t
 choose(const struct cl_cache *c, const struct queues *q, double target,
     unsigned place)
 {
@@ -83,7 +83,7 @@ choose(const struct cl_cache *c, const struct queues *q, double target,
 }
 
 /* A newcomer that is no ghost needs room among those that are. */
-static inline void
+INLINE void
 forget(struct queues *q, uint32_t nslots)
 {
 
@@ -94,7 +94,7 @@ forget(struct queues *q, uint32_t nslots)
 		queue_remove(q, queue_oldest(q, B2));
 }
 
-static inline bool
+INLINE bool
 arc_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 {
 	struct arc *a = c->state;
@@ -124,7 +124,7 @@ arc_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 	return (true);
 }
 
-static inline void
+INLINE void
 arc_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 {
 	struct arc *a = c->state;

@@ -85,21 +85,21 @@ belady_open(const struct cl_cache *c)
 	return (b);
 }
 
-static inline uint64_t
+INLINE uint64_t
 entry_of(const struct cl_cache *c, uint32_t key)
 {
 
 	return ((uint64_t)c->next[key] << 32 | key);
 }
 
-static inline uint32_t
+INLINE uint32_t
 key_of(uint64_t entry)
 {
 
 	return ((uint32_t)(entry & UINT32_MAX));
 }
 
-static inline void
+INLINE void
 place(struct belady *b, struct heap *h, uint32_t i, uint64_t e)
 {
 
@@ -108,7 +108,7 @@ place(struct belady *b, struct heap *h, uint32_t i, uint64_t e)
 }
 
 /* Put e where i is, or above. */
-static inline void
+INLINE void
 sift_up(struct belady *b, struct heap *h, uint32_t i, uint64_t e)
 {
 	uint32_t parent;
@@ -141,7 +141,7 @@ sift_down(struct belady *b, struct heap *h, uint32_t i, uint64_t e)
 	place(b, h, i, e);
 }
 
-static inline void
+INLINE void
 close_hole(struct belady *b, struct heap *h)
 {
 
@@ -152,7 +152,7 @@ close_hole(struct belady *b, struct heap *h)
 }
 
 /* Who is furthest away and not pinned, or NO_KEY. */
-static inline uint32_t
+INLINE uint32_t
 furthest(const struct cl_cache *c, struct belady *b, struct heap *h)
 {
 	uint32_t key;
@@ -164,7 +164,7 @@ furthest(const struct cl_cache *c, struct belady *b, struct heap *h)
 	return (cache_pinned(c, key) ? NO_KEY : key);
 }
 
-static inline bool
+INLINE bool
 belady_admit(struct cl_cache *c, struct pool *p, uint32_t key,
     uint32_t *victim)
 {
@@ -180,7 +180,7 @@ belady_admit(struct cl_cache *c, struct pool *p, uint32_t key,
 	return (true);
 }
 
-static inline void
+INLINE void
 belady_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 {
 	struct belady *b = c->state;
@@ -235,7 +235,7 @@ plan(struct cl_cache *c, struct belady *b, struct pool *p,
 	b->last = i == 0 ? 0 : b->wish[i - 1];
 }
 
-static inline bool
+INLINE bool
 bypass_admit(struct cl_cache *c, struct pool *p, uint32_t key,
     uint32_t *victim)
 {
@@ -254,7 +254,7 @@ bypass_admit(struct cl_cache *c, struct pool *p, uint32_t key,
 	return (true);
 }
 
-static inline void
+INLINE void
 bypass_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 {
 

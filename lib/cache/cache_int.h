@@ -14,10 +14,23 @@
  *		must not leave.  Whoever is refused by admission, be it the key
  *		or one that had to leave for it, is counted in out.nrejects.
  *	use	a key of the event, resident or not, is recorded as used; fresh
- *		where this event did not find it resident.
+ *		where this event did not find it resident.  Knows no pins.
+ *
+ * One that is a total order over experts has two more, for contract retain:
+ *
+ *	enter	a missing key comes in, however many there are: at most as
+ *		many as an event has members beyond the pool's slots.  It is
+ *		resident from then on.
+ *	evict	the worst of all that are in leaves, and is returned.
  *
  * The contract is written once, below, and compiled into each policy with its
- * own verbs inline (POLICY_SERVE): one indirect call an event, not one a key.
+ * own verbs inline (POLICY_SERVE, POLICY_RETAIN): one indirect call an event,
+ * not one a key; and twice, with an outcome for each member, or only counted.
+ *
+ * What is known of a key is one number: the class that its next access has, and
+ * whether it is pinned.  Classes of an event are packed as the digest wants
+ * them, 4 bits a member in words of 16, and misses are found by their bits:
+ * a branch for each member could not be foretold.
  */
 
 #include <assert.h>
@@ -25,8 +38,18 @@
 #include <stdint.h>
 
 #include "cl/cache.h"
+#include "cl/hash.h"
 
-#define NO_KEY	CL_CACHE_NO_KEY
+#define NO_KEY		CL_CACHE_NO_KEY
+#define PINNED		8u	/* added to a key's class */
+#define NEWCOMER	4u	/* the same, under retain */
+#define CLASS_MASK	3u
+#define WORD_MEMBERS	16u	/* of 4 bits: the digest's words */
+#define WORD_MISSES	UINT64_C(0x2222222222222222)
+#define WORD_ONES	UINT64_C(0x1111111111111111)
+
+/* What must be compiled into each policy to be fast. */
+#define INLINE		static inline __attribute__((always_inline))
 
 struct pool {
 	/* fixed at open */
@@ -41,6 +64,7 @@ struct pool {
 
 struct policy {
 	struct cl_cache_policy_info info;
+	bool	 wants_slots;		/* it goes by c->slot */
 	/* The policy's own state for the cache, or NULL when out of memory. */
 	void	*(*open)(const struct cl_cache *);
 	void	 (*free)(void *);
@@ -50,9 +74,10 @@ struct policy {
 		    uint32_t);
 	/* What the flag "compat" makes of it, or NULL where there is none. */
 	const struct policy *compat;
+	/* The same under retain, or NULL: see POLICY_RETAIN. */
+	void	 (*retain)(struct cl_cache *, struct pool *, const uint32_t *,
+		    uint32_t);
 };
-
-enum seen { UNSEEN, SEEN, STAGED };	/* STAGED: and not resident */
 
 struct cl_cache {
 	/* fixed at open */
@@ -65,40 +90,54 @@ struct cl_cache {
 	void		*state;		/* the policy's */
 
 	struct pool	*pool;
-	uint32_t	 event;		/* number of the event at hand, > 0 */
-	uint32_t	*slot;		/* of each key, or CL_CACHE_NO_SLOT */
-	uint32_t	*pinned;	/* of each key: the event that pinned it */
-	uint8_t		*seen;		/* of each key: an enum seen */
+	uint32_t	 event;		/* number of the event at hand */
+	uint16_t	*known;		/* of each key: class, PINNED */
+	uint32_t	*slot;		/* of each key; NULL: nobody asks */
 	uint32_t	*next;		/* of each key, as foretold, or NULL */
 	uint32_t	*spare;		/* compat: slots, the free ones behind */
 	uint32_t	 dropped;	/* compat: the last, or NO_KEY */
+	uint64_t	*word;		/* classes of the event at hand */
+
+	const uint64_t	*names;		/* of keys; only counted */
+	uint64_t	 digest;
 
 	struct cl_cache_outcome out;
 	uint8_t		*class;		/* out.class ... */
 	uint32_t	*out_slot;
 	uint32_t	*victim;
+	uint32_t	*thrown;	/* under retain: residents, by order */
 };
 
 typedef bool policy_admit(struct cl_cache *, struct pool *, uint32_t key,
     uint32_t *victim);
 typedef void policy_use(struct cl_cache *, struct pool *, uint32_t key,
     bool fresh);
+typedef void policy_enter(struct cl_cache *, struct pool *, uint32_t key);
+typedef uint32_t policy_evict(struct cl_cache *, struct pool *);
 
-static inline bool
+INLINE bool
 cache_resident(const struct cl_cache *c, uint32_t key)
 {
 
-	return (c->slot[key] != CL_CACHE_NO_SLOT);
+	return ((c->known[key] & CLASS_MASK) == CL_CLASS_HIT);
 }
 
-static inline bool
+/* A staged hit is admitted like a miss. */
+INLINE uint64_t
+word_admissions(uint64_t word)
+{
+
+	return ((word | word << 1) & WORD_MISSES);
+}
+
+INLINE bool
 cache_pinned(const struct cl_cache *c, uint32_t key)
 {
 
-	return (c->pinned[key] == c->event);
+	return ((c->known[key] & PINNED) != 0);
 }
 
-static inline bool
+INLINE bool
 pool_full(const struct pool *p)
 {
 
@@ -106,7 +145,7 @@ pool_full(const struct pool *p)
 }
 
 /* So many percent of a pool's slots, rounded down, but at least one. */
-static inline uint32_t
+INLINE uint32_t
 pool_share(const struct cl_cache *c, const struct pool *p, unsigned param)
 {
 	uint64_t n = (uint64_t)p->nslots * c->param[param] / 100;
@@ -114,84 +153,244 @@ pool_share(const struct cl_cache *c, const struct pool *p, unsigned param)
 	return (n < 1 ? 1 : (uint32_t)n);
 }
 
-/* Member i is not resident. */
-static inline void
-cache_miss(struct cl_cache *c, uint32_t key, uint32_t i)
+/* How many members the word has that begins with member from of n. */
+INLINE uint32_t
+word_members(uint32_t n, uint32_t from)
 {
 
-	if (c->seen[key] == SEEN) {
-		c->class[i] = CL_CLASS_CAPACITY;
-		c->out.ncapacity++;
-	} else if (c->seen[key] == STAGED) {
-		c->class[i] = CL_CLASS_STAGED;
-		c->seen[key] = SEEN;
-		c->out.nstaged++;
-	} else {
-		c->class[i] = CL_CLASS_COLD;
-		c->seen[key] = SEEN;
-		c->out.ncold++;
-	}
+	return (n - from < WORD_MEMBERS ? n - from : WORD_MEMBERS);
 }
 
-/* Step 2 of the contract: classify members from to to; pin what is there. */
-static inline void
-cache_classify(struct cl_cache *c, const uint32_t *keys, uint32_t from,
-    uint32_t to)
+/* The sum of 16 numbers of 4 bits, each 0 or 1. */
+INLINE uint32_t
+word_sum(uint64_t word)
 {
-	uint32_t i, key;
 
-	for (i = from; i < to; i++) {
-		key = keys[i];
-		if (cache_resident(c, key)) {
-			c->class[i] = CL_CLASS_HIT;
-			c->pinned[key] = c->event;
-			c->out.nhits++;
-		} else
-			cache_miss(c, key, i);
-	}
+	word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+	return ((uint32_t)(word * UINT64_C(0x0101010101010101) >> 56));
 }
 
-/* Step 3 for one missing key: a slot for it, by whoever has to leave. */
-static inline void
-cache_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t i,
-    policy_admit *admit)
+/* A key is kept, in the slot of its victim or in a free one. */
+INLINE void
+cache_place(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t i,
+    uint32_t victim, uint64_t *digest, const bool counted)
 {
-	uint32_t victim = NO_KEY, slot;
 
-	if (p->nslots == 0 || !admit(c, p, key, &victim)) {
-		c->out.nbypass += c->class[i] != CL_CLASS_STAGED;
-		c->class[i] |= CL_CACHE_NOT_KEPT;
+	if (!counted)
+		c->victim[i] = victim;
+	if (c->slot != NULL) {
+		c->slot[key] = victim != NO_KEY ? c->slot[victim] :
+		    p->first_slot + p->nused;
+		if (victim != NO_KEY)
+			c->slot[victim] = CL_CACHE_NO_SLOT;
+	}
+	if (victim == NO_KEY) {
+		p->nused++;
 		return;
 	}
-	if (victim == NO_KEY)
-		slot = p->first_slot + p->nused++;
-	else {
-		slot = c->slot[victim];
-		c->slot[victim] = CL_CACHE_NO_SLOT;
-		c->victim[i] = victim;
-		c->out.nvictims++;
-	}
-	c->slot[key] = slot;
-	c->pinned[key] = c->event;
+	c->out.nvictims++;
+	if (counted)
+		*digest = cl_hash_mix(*digest, c->names[victim]);
 }
 
-/* Serve members from to to as one event, by the contract's four steps. */
-static inline void
-cache_event(struct cl_cache *c, struct pool *p, const uint32_t *keys,
-    uint32_t from, uint32_t to, policy_admit *admit, policy_use *use)
+/* Step 3 for member i, which missed; what is added to its class. */
+INLINE uint64_t
+cache_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t i,
+    uint16_t pin, uint64_t *digest, policy_admit *admit, const bool counted)
 {
+	uint32_t victim = NO_KEY;
+
+	if (p->nslots == 0 || !admit(c, p, key, &victim)) {
+		c->out.nbypass += c->known[key] != CL_CLASS_STAGED;
+		c->known[key] = CL_CLASS_CAPACITY;
+		return (CL_CACHE_NOT_KEPT);
+	}
+	cache_place(c, p, key, i, victim, digest, counted);
+	if (victim != NO_KEY)
+		c->known[victim] = CL_CLASS_CAPACITY;
+	c->known[key] = pin;
+	return (0);
+}
+
+/* Step 2 for up to a word of members; who is resident is pinned. */
+INLINE uint64_t
+cache_classify(struct cl_cache *c, const uint32_t *keys, uint32_t n)
+{
+	uint64_t word = 0;
 	uint32_t i;
+	uint16_t known;
+
+	for (i = 0; i < n; i++) {
+		known = c->known[keys[i]];
+		word |= (uint64_t)known << 4 * i;
+		c->known[keys[i]] = known == CL_CLASS_HIT ? PINNED : known;
+	}
+	return (word);
+}
+
+/* Add up the classes of a word. */
+INLINE void
+cache_count_word(struct cl_cache *c, uint64_t word)
+{
+	uint64_t misses = word >> 1 & WORD_ONES;
+
+	c->out.nstaged += word_sum(word & ~misses & WORD_ONES);
+	c->out.ncapacity += word_sum(misses & word);
+	c->out.ncold += word_sum(misses & ~word);
+}
+
+/* Member i is the last one of a word. */
+INLINE void
+cache_end_word(struct cl_cache *c, uint32_t i, uint64_t word)
+{
+
+	cache_count_word(c, word);
+	c->word[i / WORD_MEMBERS] = word;
+	c->digest = cl_hash_mix(c->digest, word);
+}
+
+/* Serve all members as one event, by the contract's four steps. */
+INLINE void
+cache_event(struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t n, policy_admit *admit, policy_use *use, const bool counted)
+{
+	uint64_t digest = c->digest, word, misses;
+	uint32_t from, i, m;
 
 	c->event++;
-	cache_classify(c, keys, from, to);
-	for (i = from; i < to; i++) {
-		c->victim[i] = NO_KEY;
-		if (c->class[i] != CL_CLASS_HIT)
-			cache_admit(c, p, keys[i], i, admit);
-		c->out_slot[i] = c->slot[keys[i]];
+	for (from = 0; from < n; from += WORD_MEMBERS)
+		c->word[from / WORD_MEMBERS] = cache_classify(c, keys + from,
+		    word_members(n, from));
+	for (from = 0; from < n; from += WORD_MEMBERS) {
+		word = c->word[from / WORD_MEMBERS];
+		cache_count_word(c, word);
+		misses = word_admissions(word);
+		for (; misses != 0; misses &= misses - 1) {
+			i = (uint32_t)__builtin_ctzll(misses) / 4;
+			word |= cache_admit(c, p, keys[from + i], from + i,
+			    PINNED, &digest, admit, counted) << 4 * i;
+		}
+		c->word[from / WORD_MEMBERS] = word;
+		digest = cl_hash_mix(digest, word);
 	}
-	for (i = from; i < to; i++)
+	for (from = 0; from < n; from += WORD_MEMBERS) {
+		word = c->word[from / WORD_MEMBERS];
+		m = word_members(n, from);
+		for (i = 0; i < m; i++, word >>= 4) {
+			use(c, p, keys[from + i], (word & CLASS_MASK) != 0);
+			c->known[keys[from + i]] &= CLASS_MASK;
+		}
+	}
+	c->digest = digest;
+}
+
+/* Each member as an event of its own: nothing needs a pin. */
+INLINE void
+cache_serial(struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t n, policy_admit *admit, policy_use *use, const bool counted)
+{
+	uint64_t digest = c->digest, word, class;
+	uint32_t from, i, m, key;
+
+	for (from = 0; from < n; from += WORD_MEMBERS) {
+		m = word_members(n, from);
+		word = 0;
+		for (i = 0; i < m; i++) {
+			key = keys[from + i];
+			class = c->known[key];
+			c->event++;
+			word |= class << 4 * i;
+			if (class != CL_CLASS_HIT)
+				word |= cache_admit(c, p, key, from + i,
+				    CL_CLASS_HIT, &digest, admit, counted)
+				    << 4 * i;
+			if (!counted)
+				c->out_slot[from + i] = c->slot[key];
+			use(c, p, key, class != CL_CLASS_HIT);
+		}
+		cache_count_word(c, word);
+		c->word[from / WORD_MEMBERS] = word;
+		digest = cl_hash_mix(digest, word);
+	}
+	c->digest = digest;
+}
+
+/*
+ * Whoever has to leave for the members that came in is thrown out: residents
+ * by their order into c->thrown, newcomers to stay where they are.
+ */
+INLINE void
+cache_cut(struct cl_cache *c, struct pool *p, uint32_t nnew,
+    policy_evict *evict)
+{
+	uint32_t nin, nthrown = 0, key;
+
+	for (nin = p->nused + nnew; nin > p->nslots; nin--) {
+		key = evict(c, p);
+		if (c->known[key] != NEWCOMER)
+			c->thrown[nthrown++] = key;
+		c->known[key] = CL_CLASS_CAPACITY;
+	}
+}
+
+/* Newcomer i stays: a free slot, or that of the next one thrown out. */
+INLINE void
+cache_keep(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t i,
+    uint32_t *nthrown)
+{
+	uint32_t victim = p->nused < p->nslots ? NO_KEY :
+	    c->thrown[(*nthrown)++];
+
+	if (c->names != NULL)
+		cache_place(c, p, key, i, victim, &c->digest, true);
+	else {
+		cache_place(c, p, key, i, victim, &c->digest, false);
+		c->out_slot[i] = c->slot[key];
+	}
+}
+
+/*
+ * Contract retain: members come in, all are used, and the worst leave until
+ * the rest fits.
+ */
+INLINE void
+cache_retain(struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t n, policy_enter *enter, policy_use *use, policy_evict *evict)
+{
+	uint32_t i, nnew = 0, nthrown = 0, key;
+	uint64_t class, word = 0;
+
+	c->event++;
+	for (i = 0; i < n; i++) {
+		c->class[i] = (uint8_t)c->known[keys[i]];
+		if (c->class[i] != CL_CLASS_HIT) {
+			c->known[keys[i]] = NEWCOMER;
+			enter(c, p, keys[i]);
+			nnew++;
+		}
+	}
+	for (i = 0; i < n; i++)
 		use(c, p, keys[i], c->class[i] != CL_CLASS_HIT);
+	if (c->names == NULL)
+		for (i = 0; i < n; i++)
+			c->out_slot[i] = c->slot[keys[i]];
+	cache_cut(c, p, nnew, evict);
+	for (i = 0; i < n; i++) {
+		key = keys[i];
+		class = c->class[i];
+		if (c->known[key] == CL_CLASS_CAPACITY) {
+			c->out.nbypass += class >= CL_CLASS_COLD;
+			class |= CL_CACHE_NOT_KEPT;
+		} else if (class != CL_CLASS_HIT) {
+			cache_keep(c, p, key, i, &nthrown);
+			c->known[key] = CL_CLASS_HIT;
+		}
+		word |= class << 4 * (i % WORD_MEMBERS);
+		if (i % WORD_MEMBERS == WORD_MEMBERS - 1 || i == n - 1) {
+			cache_end_word(c, i, word);
+			word = 0;
+		}
+	}
 }
 
 /*
@@ -204,14 +403,14 @@ struct link {
 	uint32_t	older;
 };
 
-static inline void
+INLINE void
 ring_init(struct link *link, uint32_t ring)
 {
 
 	link[ring].newer = link[ring].older = ring;
 }
 
-static inline void
+INLINE void
 ring_remove(struct link *link, uint32_t key)
 {
 	uint32_t newer = link[key].newer, older = link[key].older;
@@ -220,7 +419,7 @@ ring_remove(struct link *link, uint32_t key)
 	link[older].newer = newer;
 }
 
-static inline void
+INLINE void
 ring_add(struct link *link, uint32_t ring, uint32_t key)
 {
 	uint32_t second = link[ring].older;
@@ -232,7 +431,7 @@ ring_add(struct link *link, uint32_t ring, uint32_t key)
 }
 
 /* A member becomes the most recent. */
-static inline void
+INLINE void
 ring_touch(struct link *link, uint32_t ring, uint32_t key)
 {
 
@@ -244,7 +443,7 @@ ring_touch(struct link *link, uint32_t ring, uint32_t key)
  * The least recent member that is not pinned, or the ring: at most as many
  * steps away as the event has members.
  */
-static inline uint32_t
+INLINE uint32_t
 ring_victim(const struct cl_cache *c, const struct link *link, uint32_t ring)
 {
 	uint32_t key = link[ring].newer;
@@ -333,14 +532,31 @@ static void								\
 name##_serve(struct cl_cache *c, struct pool *p, const uint32_t *keys,	\
     uint32_t n)								\
 {									\
-	uint32_t i;							\
+	bool event = c->contract == CL_CONTRACT_EVENT;			\
 									\
-	if (c->contract == CL_CONTRACT_EVENT)				\
-		cache_event(c, p, keys, 0, n, name##_admit, name##_use);\
+	if (c->names != NULL && event)					\
+		cache_event(c, p, keys, n, name##_admit, name##_use,	\
+		    true);						\
+	else if (c->names != NULL)					\
+		cache_serial(c, p, keys, n, name##_admit, name##_use,	\
+		    true);						\
+	else if (event)							\
+		cache_event(c, p, keys, n, name##_admit, name##_use,	\
+		    false);						\
 	else								\
-		for (i = 0; i < n; i++)					\
-			cache_event(c, p, keys, i, i + 1, name##_admit,	\
-			    name##_use);				\
+		cache_serial(c, p, keys, n, name##_admit, name##_use,	\
+		    false);						\
+}
+
+/* Its retain verb, if it has NAME_enter and NAME_evict as well. */
+#define POLICY_RETAIN(name)						\
+static void								\
+name##_retain(struct cl_cache *c, struct pool *p, const uint32_t *keys,	\
+    uint32_t n)								\
+{									\
+									\
+	cache_retain(c, p, keys, n, name##_enter, name##_use,		\
+	    name##_evict);						\
 }
 
 /*
@@ -352,47 +568,74 @@ name##_serve(struct cl_cache *c, struct pool *p, const uint32_t *keys,	\
  */
 typedef bool policy_get(struct cl_cache *, struct pool *, uint32_t key);
 
-static inline void
+INLINE void
 compat_keep(struct cl_cache *c, struct pool *p, uint32_t key)
 {
 
-	if (!cache_resident(c, key) && !pool_full(p))
-		c->slot[key] = c->spare[p->first_slot + p->nused++];
+	if (cache_resident(c, key) || pool_full(p))
+		return;
+	if (c->slot != NULL)
+		c->slot[key] = c->spare[p->first_slot + p->nused];
+	c->known[key] = CL_CLASS_HIT;
+	p->nused++;
 }
 
-static inline void
+INLINE void
 compat_drop(struct cl_cache *c, struct pool *p, uint32_t key)
 {
 
 	if (!cache_resident(c, key))
 		return;
-	c->spare[p->first_slot + --p->nused] = c->slot[key];
-	c->slot[key] = CL_CACHE_NO_SLOT;
+	p->nused--;
+	if (c->slot != NULL) {
+		c->spare[p->first_slot + p->nused] = c->slot[key];
+		c->slot[key] = CL_CACHE_NO_SLOT;
+	}
+	c->known[key] = CL_CLASS_CAPACITY;
 	c->dropped = key;
 	c->out.nvictims++;
 }
 
-static inline void
+/* One access; the class that it had. */
+INLINE uint64_t
+compat_access(struct cl_cache *c, struct pool *p, uint32_t key,
+    policy_get *get)
+{
+	uint64_t class = c->known[key] == CL_CLASS_COLD ? CL_CLASS_COLD :
+	    CL_CLASS_CAPACITY;
+
+	c->dropped = NO_KEY;
+	c->event++;
+	if (p->nslots > 0 && get(c, p, key))
+		return (CL_CLASS_HIT);
+	if (!cache_resident(c, key)) {
+		c->known[key] = CL_CLASS_CAPACITY;
+		class |= CL_CACHE_NOT_KEPT;
+		c->out.nbypass++;
+	}
+	return (class);
+}
+
+INLINE void
 compat_serve(struct cl_cache *c, struct pool *p, const uint32_t *keys,
     uint32_t n, policy_get *get)
 {
+	uint64_t word = 0;
 	uint32_t i;
 
 	for (i = 0; i < n; i++) {
-		c->dropped = NO_KEY;
-		c->event++;
-		if (p->nslots > 0 && get(c, p, keys[i])) {
-			c->class[i] = CL_CLASS_HIT;
-			c->out.nhits++;
-		} else {
-			cache_miss(c, keys[i], i);
-			if (!cache_resident(c, keys[i])) {
-				c->class[i] |= CL_CACHE_NOT_KEPT;
-				c->out.nbypass++;
-			}
+		word |= compat_access(c, p, keys[i], get) <<
+		    4 * (i % WORD_MEMBERS);
+		if (c->names == NULL) {
+			c->victim[i] = c->dropped;
+			c->out_slot[i] = c->slot[keys[i]];
+		} else if (c->dropped != NO_KEY)
+			c->digest = cl_hash_mix(c->digest,
+			    c->names[c->dropped]);
+		if (i % WORD_MEMBERS == WORD_MEMBERS - 1 || i == n - 1) {
+			cache_end_word(c, i, word);
+			word = 0;
 		}
-		c->victim[i] = c->dropped;
-		c->out_slot[i] = c->slot[keys[i]];
 	}
 }
 
@@ -414,6 +657,9 @@ const struct policy	*cl_cache_policy_find(
 extern const struct policy cl_cache_arc;
 extern const struct policy cl_cache_belady;
 extern const struct policy cl_cache_belady_bypass;
+extern const struct policy cl_cache_clock;
+extern const struct policy cl_cache_fifo;
+extern const struct policy cl_cache_infinite;
 extern const struct policy cl_cache_least_stale;
 extern const struct policy cl_cache_lfru;
 extern const struct policy cl_cache_lfu;
@@ -422,7 +668,11 @@ extern const struct policy cl_cache_lfu_ghost;
 extern const struct policy cl_cache_lirs;
 extern const struct policy cl_cache_lirs_compat;	/* no row of its own */
 extern const struct policy cl_cache_lru;
+extern const struct policy cl_cache_none;
+extern const struct policy cl_cache_random;
 extern const struct policy cl_cache_s3fifo;
+extern const struct policy cl_cache_sieve;
+extern const struct policy cl_cache_slru;
 extern const struct policy cl_cache_twoq;
 extern const struct policy cl_cache_wtinylfu;
 

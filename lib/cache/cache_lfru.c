@@ -114,7 +114,7 @@ lfru_open(const struct cl_cache *c)
 }
 
 /* Is a the one to leave, rather than b, in event now? */
-static inline bool
+INLINE bool
 above(const struct line *a, const struct line *b, uint64_t now)
 {
 	int order = cl_mulcmp(now - a->event + 1, b->count,
@@ -129,7 +129,7 @@ above(const struct line *a, const struct line *b, uint64_t now)
  * units of events that have passed, b->count x (their distance) / (difference
  * of counts) is when they meet.
  */
-static inline uint64_t
+INLINE uint64_t
 overtakes(const struct line *a, const struct line *b, uint64_t now)
 {
 	uint64_t product;
@@ -192,7 +192,7 @@ empty(struct tree *t, uint32_t leaf, uint64_t now)
 	set(t, leaf, (struct line){ .key = NO_KEY }, now);
 }
 
-static inline uint32_t
+INLINE uint32_t
 leaf_of(const struct cl_cache *c, const struct pool *p, const struct tree *t,
     uint32_t key)
 {
@@ -201,7 +201,7 @@ leaf_of(const struct cl_cache *c, const struct pool *p, const struct tree *t,
 }
 
 /* Which event is it? */
-static inline uint64_t
+INLINE uint64_t
 tick(const struct cl_cache *c, struct lfru *l)
 {
 
@@ -239,7 +239,7 @@ take_top(struct cl_cache *c, struct lfru *l, struct pool *p, struct tree *t)
 	return (NO_KEY);
 }
 
-static inline bool
+INLINE bool
 lfru_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 {
 	struct lfru *l = c->state;
@@ -252,7 +252,7 @@ lfru_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 	return (*victim != NO_KEY);
 }
 
-static inline void
+INLINE void
 lfru_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 {
 	struct lfru *l = c->state;
@@ -276,8 +276,9 @@ lfru_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 POLICY_SERVE(lfru)
 
 const struct policy cl_cache_lfru = {
-	.info = { "lfru", "fewest uses ever for the time since the last one",
-	    NULL, { { 0 } } },
+	.info = { .name = "lfru",
+	    .summary = "fewest uses ever for the time since the last one" },
+	.wants_slots = true,
 	.open = lfru_open,
 	.free = lfru_free,
 	.serve = lfru_serve,

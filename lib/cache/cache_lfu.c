@@ -85,7 +85,7 @@ lfu_open(const struct cl_cache *c)
 	return (l);
 }
 
-static inline bool
+INLINE bool
 lower(const struct rank *a, const struct rank *b)
 {
 
@@ -182,7 +182,7 @@ halve(struct lfu *l, const struct pool *p, struct heap *h)
 		sift_down(h, i, h->entry[i]);
 }
 
-static inline bool
+INLINE bool
 admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim,
     enum form form)
 {
@@ -196,7 +196,7 @@ admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim,
 	return (true);
 }
 
-static inline void
+INLINE void
 use(struct cl_cache *c, struct pool *p, uint32_t key, enum form form)
 {
 	struct lfu *l = c->state;
@@ -219,14 +219,14 @@ use(struct cl_cache *c, struct pool *p, uint32_t key, enum form form)
 	}
 }
 
-static inline bool
+INLINE bool
 lfu_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 {
 
 	return (admit(c, p, key, victim, SINCE));
 }
 
-static inline void
+INLINE void
 lfu_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 {
 
@@ -234,14 +234,14 @@ lfu_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 	use(c, p, key, SINCE);
 }
 
-static inline bool
+INLINE bool
 ghost_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 {
 
 	return (admit(c, p, key, victim, GHOST));
 }
 
-static inline void
+INLINE void
 ghost_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 {
 
@@ -249,14 +249,14 @@ ghost_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 	use(c, p, key, GHOST);
 }
 
-static inline bool
+INLINE bool
 aged_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 {
 
 	return (admit(c, p, key, victim, AGED));
 }
 
-static inline void
+INLINE void
 aged_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 {
 
@@ -269,25 +269,27 @@ POLICY_SERVE(ghost)
 POLICY_SERVE(aged)
 
 const struct policy cl_cache_lfu = {
-	.info = { "lfu", "least frequently used since admission", NULL,
-	    { { 0 } } },
+	.info = { .name = "lfu",
+	    .summary = "least frequently used since admission" },
 	.open = lfu_open,
 	.free = lfu_free,
 	.serve = lfu_serve,
 };
 
 const struct policy cl_cache_lfu_ghost = {
-	.info = { "lfu-ghost", "least frequently used over all time", NULL,
-	    { { 0 } } },
+	.info = { .name = "lfu-ghost",
+	    .summary = "least frequently used over all time" },
 	.open = lfu_open,
 	.free = lfu_free,
 	.serve = ghost_serve,
 };
 
 const struct policy cl_cache_lfu_aged = {
-	.info = { "lfu-aged", "lfu, with all counts halved now and then", NULL,
-	    { { .name = "every", .unit = "accesses of a pool, 0 for 10 a slot",
-	    .lo = 0, .hi = UINT32_MAX, .value = 0 } } },
+	.info = { .name = "lfu-aged",
+	    .summary = "lfu, with all counts halved now and then",
+	    .param = { { .name = "every",
+	    .unit = "accesses of a pool, 0 for 10 a slot",
+	    .hi = UINT32_MAX } } },
 	.open = lfu_open,
 	.free = lfu_free,
 	.serve = aged_serve,

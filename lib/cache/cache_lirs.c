@@ -51,7 +51,7 @@ lirs_open(const struct cl_cache *c)
 	return (l);
 }
 
-static inline bool
+INLINE bool
 in_stack(const struct lirs *l, const struct queues *q, uint32_t key)
 {
 
@@ -64,7 +64,7 @@ in_stack(const struct lirs *l, const struct queues *q, uint32_t key)
  * one becomes the most recent HIR; where all are pinned, a later event's use
  * makes up for it.
  */
-static inline void
+INLINE void
 demote(const struct cl_cache *c, struct queues *q, uint32_t nlir)
 {
 	uint32_t old;
@@ -73,7 +73,7 @@ demote(const struct cl_cache *c, struct queues *q, uint32_t nlir)
 		queue_move(q, HIR, old);
 }
 
-static inline bool
+INLINE bool
 lirs_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 {
 	struct lirs *l = c->state;
@@ -97,7 +97,7 @@ lirs_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 	return (true);
 }
 
-static inline void
+INLINE void
 lirs_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 {
 	struct lirs *l = c->state;

@@ -1,6 +1,11 @@
 /*
- * Least recently used: a ring for each pool, whose victim is the least recent
- * key that is not pinned.
+ * Least recently used: a ring for each pool with all of its keys, the resident
+ * ones before the others, and a border at the least recent resident.  So a key
+ * that comes in moves like one that is used, without a branch between them,
+ * and who is thrown out stays where it is: the border passes over it.
+ *
+ * Where the border passes over a pinned key, that key is a member of the event
+ * and is about to become most recent.
  *
  * Least-stale parts what the pass at hand has used from what it has not, which
  * goes first, the least recent first.  The former was used after the latter: it
@@ -15,6 +20,7 @@
 struct lru {
 	uint32_t	 ring;		/* of pool 0; the others follow */
 	struct link	*link;
+	uint32_t	*border;	/* of each pool; its ring: nobody is in */
 };
 
 static void
@@ -25,7 +31,19 @@ lru_free(void *state)
 	if (l == NULL)
 		return;
 	free(l->link);
+	free(l->border);
 	free(l);
+}
+
+static void
+make_ring(struct lru *l, const struct pool *p)
+{
+	uint32_t ring = l->ring + p->number, key;
+
+	ring_init(l->link, ring);
+	for (key = p->first_key; key < p->first_key + p->nkeys; key++)
+		ring_add(l->link, ring, key);
+	l->border[p->number] = ring;
 }
 
 static void *
@@ -34,59 +52,94 @@ lru_open(const struct cl_cache *c)
 	struct lru *l;
 	uint32_t i;
 
-	if ((l = malloc(sizeof(*l))) == NULL)
+	if ((l = calloc(1, sizeof(*l))) == NULL)
 		return (NULL);
 	l->ring = c->nkeys;
 	l->link = calloc((size_t)c->nkeys + c->npools, sizeof(*l->link));
-	if (l->link == NULL) {
-		free(l);
+	l->border = calloc(c->npools, sizeof(*l->border));
+	if (l->link == NULL || l->border == NULL) {
+		lru_free(l);
 		return (NULL);
 	}
 	for (i = 0; i < c->npools; i++)
-		ring_init(l->link, l->ring + i);
+		make_ring(l, &c->pool[i]);
 	return (l);
 }
 
-static inline bool
+/* A key becomes the most recent of those that are in. */
+INLINE void
+lru_touch(struct lru *l, struct pool *p, uint32_t key)
+{
+	uint32_t ring = l->ring + p->number, border = l->border[p->number];
+
+	border = border == key ? l->link[key].newer : border;
+	ring_touch(l->link, ring, key);
+	l->border[p->number] = border == ring ? key : border;
+}
+
+INLINE bool
 lru_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 {
 	struct lru *l = c->state;
-	uint32_t ring = l->ring + p->number, old;
+	uint32_t ring = l->ring + p->number, old = l->border[p->number];
 
-	if (pool_full(p)) {
-		if ((old = ring_victim(c, l->link, ring)) == ring)
-			return (false);
-		ring_remove(l->link, old);
-		*victim = old;
-	}
-	ring_add(l->link, ring, key);
+	(void)key;
+	if (!pool_full(p))
+		return (true);
+	while (old != ring && cache_pinned(c, old))
+		old = l->link[old].newer;
+	l->border[p->number] = old;
+	if (old == ring)
+		return (false);
+	l->border[p->number] = l->link[old].newer;
+	*victim = old;
 	return (true);
 }
 
-static inline void
+INLINE void
 lru_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 {
-	struct lru *l = c->state;
 
 	(void)fresh;
 	if (cache_resident(c, key))
-		ring_touch(l->link, l->ring + p->number, key);
+		lru_touch(c->state, p, key);
+}
+
+INLINE void
+lru_enter(struct cl_cache *c, struct pool *p, uint32_t key)
+{
+
+	lru_touch(c->state, p, key);
+}
+
+INLINE uint32_t
+lru_evict(struct cl_cache *c, struct pool *p)
+{
+	struct lru *l = c->state;
+	uint32_t old = l->border[p->number];
+
+	l->border[p->number] = l->link[old].newer;
+	return (old);
 }
 
 POLICY_SERVE(lru)
+POLICY_RETAIN(lru)
 
 const struct policy cl_cache_lru = {
-	.info = { "lru", "least recently used", NULL, { { 0 } } },
+	.info = { .name = "lru", .summary = "least recently used",
+	    .total_order = true },
 	.open = lru_open,
 	.free = lru_free,
 	.serve = lru_serve,
+	.retain = lru_retain,
 };
 
 const struct policy cl_cache_least_stale = {
 	.info = { .name = "least-stale", .paper = "arXiv 2602.03921",
 	    .summary = "what the pass at hand has not used, the least recent "
-	    "first" },
+	    "first", .total_order = true },
 	.open = lru_open,
 	.free = lru_free,
 	.serve = lru_serve,
+	.retain = lru_retain,
 };

@@ -19,18 +19,25 @@
 
 static const struct policy *const table[] = {
 	&cl_cache_lru,
+	&cl_cache_fifo,
+	&cl_cache_clock,
+	&cl_cache_sieve,
+	&cl_cache_s3fifo,
 	&cl_cache_lfu,
 	&cl_cache_lfu_ghost,
 	&cl_cache_lfu_aged,
 	&cl_cache_lfru,
-	&cl_cache_least_stale,
-	&cl_cache_s3fifo,
+	&cl_cache_slru,
 	&cl_cache_twoq,
 	&cl_cache_arc,
 	&cl_cache_lirs,
 	&cl_cache_wtinylfu,
+	&cl_cache_least_stale,
+	&cl_cache_random,
+	&cl_cache_none,
 	&cl_cache_belady,
 	&cl_cache_belady_bypass,
+	&cl_cache_infinite,
 };
 
 #define NPOLICIES	(sizeof(table) / sizeof(table[0]))

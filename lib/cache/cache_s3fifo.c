@@ -52,7 +52,7 @@ s3fifo_open(const struct cl_cache *c)
 	return (s);
 }
 
-static inline void
+INLINE void
 enter(struct s3fifo *s, struct queues *q, unsigned to, uint32_t key)
 {
 
@@ -61,7 +61,7 @@ enter(struct s3fifo *s, struct queues *q, unsigned to, uint32_t key)
 }
 
 /* A member of small is thrown out, and its ghost may push out the oldest. */
-static inline void
+INLINE void
 retire(struct queues *q, uint32_t key, uint32_t nghosts)
 {
 
@@ -74,7 +74,7 @@ retire(struct queues *q, uint32_t key, uint32_t nghosts)
  * Who main gives up: its oldest unpinned member without uses left.  Those
  * before it use one up and go round; each has a few, so that this ends.
  */
-static inline uint32_t
+INLINE uint32_t
 turn(const struct cl_cache *c, struct s3fifo *s, struct queues *q)
 {
 	uint32_t ring = q->ring + MAIN, key = queue_oldest(q, MAIN), next;
@@ -103,7 +103,7 @@ turn(const struct cl_cache *c, struct s3fifo *s, struct queues *q)
  * Those before it move to main; where that is too much for main, main gives up
  * one instead.
  */
-static inline uint32_t
+INLINE uint32_t
 sift(const struct cl_cache *c, struct s3fifo *s, struct queues *q,
     uint32_t nmain)
 {
@@ -123,7 +123,7 @@ sift(const struct cl_cache *c, struct s3fifo *s, struct queues *q,
 	return (NO_KEY);
 }
 
-static inline bool
+INLINE bool
 s3fifo_admit(struct cl_cache *c, struct pool *p, uint32_t key,
     uint32_t *victim)
 {
@@ -153,7 +153,7 @@ s3fifo_admit(struct cl_cache *c, struct pool *p, uint32_t key,
 	return (true);
 }
 
-static inline void
+INLINE void
 s3fifo_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 {
 	struct s3fifo *s = c->state;
@@ -169,7 +169,7 @@ POLICY_SERVE(s3fifo)
  * The form that copies libCacheSim: small gives way unless main is above its
  * share, however little it holds, and whoever it sends on to main stays there.
  */
-static inline void
+INLINE void
 make_room(struct cl_cache *c, struct s3fifo *s, struct pool *p,
     uint32_t nsmall)
 {
@@ -189,7 +189,7 @@ make_room(struct cl_cache *c, struct s3fifo *s, struct pool *p,
 	compat_drop(c, p, old);
 }
 
-static inline bool
+INLINE bool
 s3fifo_compat_get(struct cl_cache *c, struct pool *p, uint32_t key)
 {
 	struct s3fifo *s = c->state;

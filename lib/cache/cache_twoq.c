@@ -31,7 +31,7 @@ twoq_open(const struct cl_cache *c)
 }
 
 /* A member of IN leaves, and its ghost may push out the oldest one. */
-static inline void
+INLINE void
 retire(struct queues *q, uint32_t key, uint32_t nout)
 {
 
@@ -40,7 +40,7 @@ retire(struct queues *q, uint32_t key, uint32_t nout)
 	queue_move(q, OUT, key);
 }
 
-static inline bool
+INLINE bool
 twoq_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 {
 	struct queues *q = (struct queues *)c->state + p->number;
@@ -68,7 +68,7 @@ twoq_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 	return (true);
 }
 
-static inline void
+INLINE void
 twoq_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 {
 	struct queues *q = (struct queues *)c->state + p->number;

@@ -100,7 +100,7 @@ wtinylfu_open(const struct cl_cache *c)
 }
 
 /* A key, in no segment now, becomes the most recent of one. */
-static inline void
+INLINE void
 enter(struct wtinylfu *w, struct share *s, enum segment to, uint32_t key)
 {
 
@@ -109,7 +109,7 @@ enter(struct wtinylfu *w, struct share *s, enum segment to, uint32_t key)
 	s->n[to]++;
 }
 
-static inline void
+INLINE void
 leave(struct wtinylfu *w, struct share *s, uint32_t key)
 {
 
@@ -121,7 +121,7 @@ leave(struct wtinylfu *w, struct share *s, uint32_t key)
  * The main victim: the least recent unpinned member of probation, else of
  * protected; NO_KEY where all are pinned.
  */
-static inline uint32_t
+INLINE uint32_t
 main_victim(const struct cl_cache *c, const struct wtinylfu *w,
     const struct share *s)
 {
@@ -137,7 +137,7 @@ main_victim(const struct cl_cache *c, const struct wtinylfu *w,
  * A candidate, in no segment now, wants into main.  False: it is rejected.
  * True: it is in probation, and *victim has left for it where main was full.
  */
-static inline bool
+INLINE bool
 contest(struct cl_cache *c, struct wtinylfu *w, struct share *s,
     uint32_t candidate, uint32_t *victim)
 {
@@ -156,7 +156,7 @@ contest(struct cl_cache *c, struct wtinylfu *w, struct share *s,
 	return (true);
 }
 
-static inline bool
+INLINE bool
 wtinylfu_admit(struct cl_cache *c, struct pool *p, uint32_t key,
     uint32_t *victim)
 {
@@ -187,7 +187,7 @@ halve(struct wtinylfu *w, struct share *s)
 }
 
 /* From probation to protected, which sends back what it has no room for. */
-static inline void
+INLINE void
 promote(struct wtinylfu *w, struct share *s, uint32_t key)
 {
 	uint32_t old;
@@ -201,7 +201,7 @@ promote(struct wtinylfu *w, struct share *s, uint32_t key)
 	}
 }
 
-static inline void
+INLINE void
 wtinylfu_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 {
 	struct wtinylfu *w = c->state;
@@ -223,10 +223,11 @@ wtinylfu_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 POLICY_SERVE(wtinylfu)
 
 const struct policy cl_cache_wtinylfu = {
-	.info = { "wtinylfu", "a window, then the more frequently used",
-	    "arXiv 1512.00727",
-		    { { .name = "window", .unit = "percent of the slots", .hi = 100,
-	    .value = 1 } } },
+	.info = { .name = "wtinylfu",
+	    .summary = "a window, then the more frequently used",
+	    .paper = "arXiv 1512.00727",
+	    .param = { { .name = "window", .unit = "percent of the slots",
+	    .hi = 100, .value = 1 } } },
 	.open = wtinylfu_open,
 	.free = wtinylfu_free,
 	.serve = wtinylfu_serve,

@@ -17,6 +17,7 @@
 const char *const cl_conditions_contracts[] = {
 	[CL_CONTRACT_EVENT] = "event",
 	[CL_CONTRACT_SERIAL] = "serial",
+	[CL_CONTRACT_RETAIN] = "retain",
 	NULL
 };
 const char *const cl_conditions_prefills[] = {

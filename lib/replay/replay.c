@@ -167,7 +167,10 @@ cl_replay_new(const struct cl_model *m, const struct cl_keys *keys,
 static int
 end_window(struct cl_replay *r, struct cl_err *err)
 {
+	int status;
 
+	if ((status = cl_replay_settle(r, err)) != CL_OK)
+		return (status);
 	if (r->o.device != NULL)
 		cl_replay_measure(r);
 	r->window_from = r->counted;
@@ -180,11 +183,14 @@ static int
 end_pass(struct cl_replay *r, struct cl_err *err)
 {
 	uint64_t n = r->pass_tokens;
+	int status;
 
 	r->pass_tokens = 0;
 	if (r->warming) {
 		r->warmed += n;
 		if (r->warmed >= r->o.warmup) {
+			if ((status = cl_replay_settle(r, err)) != CL_OK)
+				return (status);
 			r->warming = false;
 			r->digest = 0;
 			cl_tally_reset(r->tally);
@@ -215,8 +221,11 @@ serve(struct cl_replay *r, const struct cl_pass *pass, struct cl_err *err)
 		if (r->next != NULL)
 			cl_cache_foretell(r->cache, event->keys, r->next[i],
 			    event->n);
-		if ((status = cl_replay_event(r, &r->column[i], event->keys,
-		    event->n, phase, err)) != CL_OK)
+		if (r->o.device == NULL)
+			cl_replay_count(r, &r->column[i], event->keys,
+			    event->n, phase);
+		else if ((status = cl_replay_event(r, &r->column[i],
+		    event->keys, event->n, phase, err)) != CL_OK)
 			return (status);
 	}
 	r->phase[phase]->n[CL_N_TOKENS] += pass->ntokens;
@@ -275,6 +284,8 @@ cl_replay_finish(struct cl_replay *r, const struct cl_stats_end *given,
 
 	if (r->ahead != NULL && (status = cl_replay_collected(r, &end,
 	    err)) != CL_OK)
+		return (status);
+	if ((status = cl_replay_settle(r, err)) != CL_OK)
 		return (status);
 	if (r->warming) {			/* nothing was counted */
 		cl_tally_reset(r->tally);

@@ -47,8 +47,14 @@ take_over(struct cl_replay *r, struct cl_err *err)
 	    !cl_cache_policy_equal(&b->o.policy, &r->o.policy))
 		return (cl_fail(err, CL_EINVAL, "a cache cannot go on with "
 		    "other slots, contract, policy or partition"));
+	if ((b->o.device == NULL) != (r->o.device == NULL))
+		return (cl_fail(err, CL_EINVAL, "a cache that reads cannot go "
+		    "on with one that only counts"));
 	r->cache = b->cache;
 	b->cache = NULL;
+	free(r->name);				/* the cache has the other */
+	r->name = b->name;
+	b->name = NULL;
 	return (CL_OK);
 }
 
@@ -60,6 +66,7 @@ cl_replay_make_cache(struct cl_replay *r, struct cl_err *err)
 		.nevent = r->keys->nlargest,
 		.contract = r->o.contract,
 		.policy = r->o.policy,
+		.names = r->o.device == NULL ? r->name : NULL,
 	};
 	struct cl_cache_pool *pools;
 	int status = CL_OK;

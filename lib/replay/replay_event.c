@@ -19,41 +19,55 @@
 #define WORD_MEMBERS	16		/* of 4 bits: the digest's words */
 
 /*
- * Add an outcome to the phase and the layer.  Bytes alone can outgrow their
- * counter, and half of it is left for the other phase: all others count what
- * a trace spells out.
+ * Add what was counted to the phase and the layer.  Bytes alone can outgrow
+ * their counter, and half of it is left for the other phase: all others count
+ * what a trace spells out.
  */
 static int
-count(struct cl_replay *r, struct column *col,
-    const struct cl_cache_outcome *out, uint32_t n, unsigned phase,
-    struct cl_err *err)
+add(struct cl_replay *r, struct column *col, const struct cl_cache_counts *c,
+    unsigned phase, struct cl_err *err)
 {
 	struct cl_tally_layer *l = col->tally;
 	uint64_t *t = r->phase[phase]->n;
-	uint64_t misses = out->ncold + out->ncapacity, bytes;
+	uint64_t misses = c->cold + c->capacity, bytes;
+	uint64_t hits = c->accesses - c->staged - misses;
 
 	if (!cl_mul(misses, col->expert_bytes, &bytes) ||
 	    bytes > INT64_MAX - t[CL_N_DEMAND_BYTES])
 		return (cl_fail(err, CL_ENOTSUP, "layer %u: more bytes read "
 		    "than can be counted", col->layer));
-	t[CL_N_ACCESSES] += n;
-	t[CL_N_HITS] += out->nhits;
+	t[CL_N_ACCESSES] += c->accesses;
+	t[CL_N_HITS] += hits;
+	t[CL_N_STAGE_HITS] += c->staged;
 	t[CL_N_MISSES] += misses;
-	t[CL_N_COLD] += out->ncold;
-	t[CL_N_CAPACITY] += out->ncapacity;
-	t[CL_N_BYPASS] += out->nbypass;
-	t[CL_N_ADMIT_REJECTS] += out->nrejects;
-	t[CL_N_EVICTIONS] += out->nvictims;
+	t[CL_N_COLD] += c->cold;
+	t[CL_N_CAPACITY] += c->capacity;
+	t[CL_N_BYPASS] += c->bypass;
+	t[CL_N_ADMIT_REJECTS] += c->rejects;
+	t[CL_N_EVICTIONS] += c->evictions;
 	t[CL_N_DEMAND_BYTES] += bytes;
-	l->accesses += n;
-	l->hits += out->nhits;
+	l->accesses += c->accesses;
+	l->hits += hits;
+	l->stage_hits += c->staged;
 	l->misses += misses;
-	l->cold += out->ncold;
-	l->capacity += out->ncapacity;
-	l->bypass += out->nbypass;
-	l->evictions += out->nvictims;
+	l->cold += c->cold;
+	l->capacity += c->capacity;
+	l->bypass += c->bypass;
+	l->evictions += c->evictions;
 	l->demand_bytes += bytes;
 	return (CL_OK);
+}
+
+/* One outcome, of n members. */
+static int
+count(struct cl_replay *r, struct column *col,
+    const struct cl_cache_outcome *out, uint32_t n, unsigned phase,
+    struct cl_err *err)
+{
+	struct cl_cache_counts c = { n, out->nstaged, out->ncold,
+	    out->ncapacity, out->nbypass, out->nrejects, out->nvictims };
+
+	return (add(r, col, &c, phase, err));
 }
 
 /* The digest of members at .. at + n - 1 of an event: cl-stats(5), Digest. */
@@ -81,6 +95,36 @@ digest_begin(uint64_t d, const struct column *col, uint32_t n)
 {
 
 	return (cl_hash_mix(d, (uint64_t)n << 32 | col->layer));
+}
+
+void
+cl_replay_count(struct cl_replay *r, struct column *col, const uint32_t *keys,
+    uint32_t n, unsigned phase)
+{
+
+	r->digest = digest_begin(r->digest, col, n);
+	col->nevents[phase] += r->o.contract == CL_CONTRACT_SERIAL ? n : 1;
+	cl_cache_count(r->cache, col->pool, keys, n, &col->counts[phase],
+	    &r->digest);
+}
+
+int
+cl_replay_settle(struct cl_replay *r, struct cl_err *err)
+{
+	struct column *col = r->column;
+	uint32_t i, phase;
+	int status;
+
+	for (i = 0; i < r->keys->ncolumns; i++, col++)
+		for (phase = 0; phase < NPHASES; phase++) {
+			if ((status = add(r, col, &col->counts[phase], phase,
+			    err)) != CL_OK)
+				return (status);
+			r->phase[phase]->n[CL_N_EVENTS] += col->nevents[phase];
+			col->counts[phase] = (struct cl_cache_counts){ 0 };
+			col->nevents[phase] = 0;
+		}
+	return (CL_OK);
 }
 
 static uint64_t
@@ -119,6 +163,13 @@ kernel_ns(const struct cl_virtual_spec *spec, const struct column *col,
 	return (cl_virtual_kernel_ns(spec, nbytes));
 }
 
+static bool
+leaves(uint8_t class)
+{
+
+	return (class == (CL_CLASS_HIT | CL_CACHE_NOT_KEPT));
+}
+
 /* Members from .. to - 1 are read: wait for it, and hand their bytes on. */
 static int
 wave(struct cl_replay *r, struct column *col, const uint32_t *keys,
@@ -146,11 +197,32 @@ wave(struct cl_replay *r, struct column *col, const uint32_t *keys,
 		return (status);
 	}
 	for (i = from; i < to && status == CL_OK && r->o.served != NULL; i++) {
+		if (leaves(out->class[i]))
+			continue;		/* handed out before */
 		expert = keys[i] - col->base;
 		r->o.served(r->o.arg, col->layer, expert, buf[i],
 		    col->expert_bytes);
 	}
 	return (status);
+}
+
+/*
+ * Under retain a hit may have been thrown out for a newcomer, which is read
+ * into its slot: what there is to do with its bytes is done before.
+ */
+static void
+hand_out_leaving(struct cl_replay *r, struct column *col,
+    const uint32_t *keys, uint32_t n, const struct cl_cache_outcome *out)
+{
+	uint32_t i;
+
+	if (r->o.served == NULL || cl_device_spec(r->o.device) != NULL)
+		return;
+	for (i = 0; i < n; i++)
+		if (leaves(out->class[i]))
+			r->o.served(r->o.arg, col->layer, keys[i] - col->base,
+			    cl_device_slot(r->o.device, out->slot[i]),
+			    col->expert_bytes);
 }
 
 /* Read what was missing, in rank order. */
@@ -162,6 +234,7 @@ fetch(struct cl_replay *r, struct column *col, const uint32_t *keys,
 	uint8_t **buf = r->buf;
 	int status;
 
+	hand_out_leaving(r, col, keys, n, out);
 	for (i = 0; i < n; i++) {
 		if (out->slot[i] != CL_CACHE_NO_SLOT)
 			buf[i] = cl_device_slot(r->o.device, out->slot[i]);
@@ -186,14 +259,13 @@ int
 cl_replay_event(struct cl_replay *r, struct column *col, const uint32_t *keys,
     uint32_t n, unsigned phase, struct cl_err *err)
 {
-	const struct cl_virtual_spec *spec = r->o.device == NULL ? NULL :
-	    cl_device_spec(r->o.device);
+	const struct cl_virtual_spec *spec = cl_device_spec(r->o.device);
 	const struct cl_cache_outcome *out;
 	uint32_t i, step = n;
 	uint64_t d, word = 0;
 	int status;
 
-	if (r->o.contract == CL_CONTRACT_SERIAL && r->o.device != NULL)
+	if (r->o.contract == CL_CONTRACT_SERIAL)
 		step = 1;
 	d = digest_begin(r->digest, col, n);
 	for (i = 0; i < n; i += step) {
@@ -201,8 +273,8 @@ cl_replay_event(struct cl_replay *r, struct column *col, const uint32_t *keys,
 		if ((status = count(r, col, out, step, phase, err)) != CL_OK)
 			return (status);
 		d = digest_members(r, d, out, step, i, &word);
-		if (r->o.device != NULL && (status = fetch(r, col, keys + i,
-		    step, out, err)) != CL_OK)
+		if ((status = fetch(r, col, keys + i, step, out, err)) !=
+		    CL_OK)
 			return (status);
 	}
 	if (spec != NULL)

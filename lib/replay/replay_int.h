@@ -19,6 +19,9 @@ struct column {
 	uint32_t	 pool;		/* of the cache */
 	uint64_t	 expert_bytes;
 	struct cl_tally_layer *tally;
+	/* Where nothing is read: counted, and not in the tally yet. */
+	struct cl_cache_counts counts[NPHASES];
+	uint64_t	 nevents[NPHASES];
 };
 
 struct cl_replay {
@@ -84,6 +87,11 @@ int	cl_replay_collect(struct cl_replay *, const struct cl_pass *,
 /* Nothing more is collected: replay it all; *end is changed if stopped. */
 int	cl_replay_collected(struct cl_replay *, struct cl_stats_end *,
 	    struct cl_err *);
+
+/* The same where nothing is read; cl_replay_settle then tells the tally. */
+void	cl_replay_count(struct cl_replay *, struct column *,
+	    const uint32_t *keys, uint32_t n, unsigned phase);
+int	cl_replay_settle(struct cl_replay *, struct cl_err *);
 
 /* Start the clock and the measures anew. */
 void	cl_replay_clock(struct cl_replay *);

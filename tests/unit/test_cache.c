@@ -28,7 +28,7 @@ pools_of(const struct cl_cache_pool *pools, uint32_t npools,
     enum cl_contract contract, const char *policy)
 {
 	struct cl_cache_options o = { pools, npools, NKEYS, contract,
-	    policy_of(policy) };
+	    policy_of(policy), NULL };
 	struct cl_err err = { 0 };
 	struct cl_cache *c = cl_cache_new(&o, &err);
 
@@ -364,7 +364,7 @@ a_cache_that_cannot_be_is_refused(void)
 {
 	struct cl_cache_pool pool = { 8, 0 };
 	struct cl_cache_options o = { &pool, 1, 8, CL_CONTRACT_EVENT,
-	    policy_of("lru") };
+	    policy_of("lru"), NULL };
 	struct cl_err err = { 0 };
 
 	assert(cl_cache_new(&o, &err) == NULL && err.code == CL_EINVAL);

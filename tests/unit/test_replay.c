@@ -506,10 +506,11 @@ demand_bytes_are_those_of_the_misses(void)
 	cl_model_free(m);
 }
 
-/* The status of a replay of x that may be refused at either of two places. */
+/* The status of a replay of x that may be refused at any of its steps. */
 static int
 try_replay(const struct cl_model *m, struct block *x, struct cl_err *err)
 {
+	static const struct cl_stats_end end = { .end = CL_END_COMPLETE };
 	struct cl_replay_options o = options(1);
 	struct cl_stats_conds conds = { 0 };
 	struct cl_stats_writer *w;
@@ -527,6 +528,8 @@ try_replay(const struct cl_model *m, struct block *x, struct cl_err *err)
 	    cl_events_block(r.events, &x->b, err);
 	if (status == CL_OK)
 		status = cl_events_finish(r.events, err);
+	if (status == CL_OK)
+		status = cl_replay_finish(r.replay, &end, err);
 	fed_free(&r);
 	cl_stats_writer_free(w);
 	cl_dst_free(dst);

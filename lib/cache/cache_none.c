@@ -1,0 +1,51 @@
+/*
+ * None: nothing is ever kept, so that each access is a miss and a bypass.
+ */
+
+#include "cache_int.h"
+
+/* Nothing is remembered; what is returned only says that all went well. */
+static void *
+none_open(const struct cl_cache *c)
+{
+
+	return (c->pool);
+}
+
+static void
+none_free(void *state)
+{
+
+	(void)state;
+}
+
+INLINE bool
+none_admit(struct cl_cache *c, struct pool *p, uint32_t key,
+    uint32_t *victim)
+{
+
+	(void)c;
+	(void)p;
+	(void)key;
+	(void)victim;
+	return (false);
+}
+
+INLINE void
+none_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
+{
+
+	(void)c;
+	(void)p;
+	(void)key;
+	(void)fresh;
+}
+
+POLICY_SERVE(none)
+
+const struct policy cl_cache_none = {
+	.info = { .name = "none", .summary = "keeps nothing" },
+	.open = none_open,
+	.free = none_free,
+	.serve = none_serve,
+};
