@@ -130,8 +130,7 @@ cl_recency_rank(const struct cl_recency *r, uint32_t key)
 static void
 count_anew(struct cl_recency *r, uint32_t n)
 {
-	uint32_t word, words = (r->end / WORD / GROUP / BLOCK + 1) * GROUP *
-	    BLOCK, to, k;
+	uint32_t word, words = (r->end / WORD / GROUP + 1) * GROUP, to, k;
 
 	for (word = 0; word < words; word++) {
 		to = word * WORD > n ? 0 : n + 1 - word * WORD;

@@ -110,11 +110,15 @@ place_members(struct cl_stack *s, const uint32_t *keys, uint32_t n,
 
 	for (c = 1; c <= most; c++) {
 		old = c <= s->height ? s->key[c] : UINT32_MAX;
-		if (old != UINT32_MAX && !is_member(s, old))
+		if (old == UINT32_MAX)
+			;
+		else if (is_member(s, old)) {
+			if (s->place[old] == c)
+				continue;	/* nobody put it elsewhere */
+		} else if (most == s->depth)
+			s->place[old] = 0;	/* nothing else is kept */
+		else
 			pool_add(s, old);
-		if (old != UINT32_MAX && is_member(s, old) &&
-		    s->place[old] == c)
-			continue;	/* it stays: nobody put it elsewhere */
 		while (s->place[keys[next] - base] != 0 &&
 		    s->place[keys[next] - base] <= c)
 			next++;
