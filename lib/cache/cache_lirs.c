@@ -60,17 +60,23 @@ in_stack(const struct lirs *l, const struct queues *q, uint32_t key)
 }
 
 /*
- * While there are more LIRs than there should be, the least recent unpinned
- * one becomes the most recent HIR; where all are pinned, a later event's use
- * makes up for it.
+ * While there are more LIRs than there should be, the least recent one becomes
+ * the most recent HIR; at an admission, the least recent unpinned one, and
+ * where all are pinned this waits for a use.
  */
 INLINE void
-demote(const struct cl_cache *c, struct queues *q, uint32_t nlir)
+demote(const struct cl_cache *c, struct queues *q, uint32_t nlir,
+    bool admission)
 {
 	uint32_t old;
 
-	while (q->n[LIR] > nlir && (old = queue_victim(c, q, LIR)) != NO_KEY)
+	while (q->n[LIR] > nlir) {
+		old = admission ? queue_victim(c, q, LIR) :
+		    queue_oldest(q, LIR);
+		if (old == NO_KEY)
+			return;
 		queue_move(q, HIR, old);
+	}
 }
 
 INLINE bool
@@ -91,7 +97,7 @@ lirs_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 	l->used[key] = ++l->now;
 	if (soon || q->n[LIR] < nlir) {
 		queue_add(q, LIR, key);
-		demote(c, q, nlir);
+		demote(c, q, nlir, true);
 	} else
 		queue_add(q, HIR, key);
 	return (true);
@@ -108,7 +114,7 @@ lirs_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 		return;
 	if (!fresh && q->place[key] == HIR && in_stack(l, q, key)) {
 		queue_move(q, LIR, key);
-		demote(c, q, nlir);
+		demote(c, q, nlir, false);
 	} else
 		queue_touch(q, key);
 	l->used[key] = ++l->now;
