@@ -74,6 +74,7 @@ struct cl_cache_param {
 	uint64_t	 hi;
 	uint64_t	 value;		/* where it is not given */
 	enum cl_cache_param_kind kind;
+	bool		 implied;	/* its default is left out of texts */
 };
 
 /* A row of the table of policies. */

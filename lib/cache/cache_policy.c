@@ -301,6 +301,8 @@ cl_cache_policy_text(const struct cl_cache_policy *p,
 	for (i = 0; i < nparams(p->info); i++, param++) {
 		if (param->kind == CL_CACHE_FLAG && p->value[i] == 0)
 			continue;
+		if (param->implied && p->value[i] == param->value)
+			continue;
 		assert(at < size);
 		at += (size_t)snprintf(buf + at, size - at, "%c%s", sep,
 		    param->kind == CL_CACHE_FILE ? p->file : param->name);

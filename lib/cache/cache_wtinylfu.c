@@ -18,7 +18,10 @@
 
 #include "cache_int.h"
 
-#define PERIOD	10		/* accesses per slot from halving to halving */
+#define NHASHES	4u		/* of the sketch: its rows */
+#define NIBBLE	15u		/* what a counter of it counts to */
+
+enum { PARAM_WINDOW, PARAM_PERIOD, PARAM_COUNT_MIN };
 
 enum segment { WINDOW, PROBATION, PROTECTED, NSEGMENTS };
 
@@ -35,12 +38,14 @@ struct share {
 
 	uint32_t	 n[NSEGMENTS];
 	uint64_t	 accesses;	/* since counts were halved */
+	struct sketch	 sketch;	/* with count-min */
 };
 
 struct wtinylfu {
+	uint32_t	 npools;
 	struct share	*share;		/* of each pool */
 	struct link	*link;
-	uint32_t	*count;		/* of each key */
+	uint32_t	*count;		/* of each key; NULL with count-min */
 	uint8_t		*segment;	/* of each key that is resident */
 };
 
@@ -48,9 +53,10 @@ static void
 wtinylfu_free(void *state)
 {
 	struct wtinylfu *w = state;
+	uint32_t i;
 
-	if (w == NULL)
-		return;
+	for (i = 0; w->share != NULL && i < w->npools; i++)
+		cl_cache_sketch_free(&w->share[i].sketch);
 	free(w->share);
 	free(w->link);
 	free(w->count);
@@ -58,22 +64,39 @@ wtinylfu_free(void *state)
 	free(w);
 }
 
-static void
+/* Four rows of four counters a slot, rounded up to a power of two. */
+static int
+make_sketch(struct sketch *s, const struct pool *p)
+{
+	uint32_t row = 4, key, *to, i;
+
+	while (row / 4 < p->nslots)
+		row *= 2;
+	if (cl_cache_sketch_init(s, p->nkeys, NHASHES * row, NHASHES) != 0)
+		return (-1);
+	for (key = 0, to = s->place; key < p->nkeys; key++)
+		for (i = 0; i < NHASHES; i++)
+			*to++ = i * row + ((uint32_t)cl_cache_sketch_hash(
+			    p->first_key + key, i) & (row - 1));
+	return (0);
+}
+
+static int
 make_share(struct share *s, struct link *link, const struct cl_cache *c,
     const struct pool *p)
 {
-	uint64_t window = (uint64_t)p->nslots * c->param[0] / 100;
 	uint32_t i;
 
 	s->first_key = p->first_key;
 	s->nkeys = p->nkeys;
 	s->ring = c->nkeys + NSEGMENTS * p->number;
-	s->window_max = window < 1 ? 1 : (uint32_t)window;
+	s->window_max = pool_share(c, p, PARAM_WINDOW);
 	s->main_max = p->nslots == 0 ? 0 : p->nslots - s->window_max;
 	s->protected_max = (uint32_t)((uint64_t)s->main_max * 8 / 10);
-	s->period = (uint64_t)PERIOD * p->nslots;
+	s->period = c->param[PARAM_PERIOD] * p->nslots;
 	for (i = WINDOW; i < NSEGMENTS; i++)
 		ring_init(link, s->ring + i);
+	return (c->param[PARAM_COUNT_MIN] ? make_sketch(&s->sketch, p) : 0);
 }
 
 static void *
@@ -84,19 +107,23 @@ wtinylfu_open(const struct cl_cache *c)
 
 	if ((w = calloc(1, sizeof(*w))) == NULL)
 		return (NULL);
+	w->npools = c->npools;
 	w->share = calloc(c->npools, sizeof(*w->share));
 	w->link = calloc((size_t)c->nkeys + (size_t)NSEGMENTS * c->npools,
 	    sizeof(*w->link));
-	w->count = calloc(c->nkeys, sizeof(*w->count));
+	if (!c->param[PARAM_COUNT_MIN])
+		w->count = calloc(c->nkeys, sizeof(*w->count));
 	w->segment = calloc(c->nkeys, sizeof(*w->segment));
-	if (w->share == NULL || w->link == NULL || w->count == NULL ||
-	    w->segment == NULL) {
-		wtinylfu_free(w);
-		return (NULL);
-	}
+	if (w->share == NULL || w->link == NULL || w->segment == NULL ||
+	    (w->count == NULL && !c->param[PARAM_COUNT_MIN]))
+		goto fail;
 	for (i = 0; i < c->npools; i++)
-		make_share(&w->share[i], w->link, c, &c->pool[i]);
+		if (make_share(&w->share[i], w->link, c, &c->pool[i]) != 0)
+			goto fail;
 	return (w);
+fail:
+	wtinylfu_free(w);
+	return (NULL);
 }
 
 /* A key, in no segment now, becomes the most recent of one. */
@@ -115,6 +142,24 @@ leave(struct wtinylfu *w, struct share *s, uint32_t key)
 
 	ring_remove(w->link, key);
 	s->n[w->segment[key]]--;
+}
+
+static inline void
+count(struct wtinylfu *w, struct share *s, uint32_t key)
+{
+
+	if (w->count == NULL)
+		sketch_add(&s->sketch, key - s->first_key, NHASHES, NIBBLE);
+	else if (w->count[key] < UINT32_MAX)
+		w->count[key]++;
+}
+
+static inline uint32_t
+count_of(const struct wtinylfu *w, const struct share *s, uint32_t key)
+{
+
+	return (w->count == NULL ? sketch_count(&s->sketch,
+	    key - s->first_key, NHASHES) : w->count[key]);
 }
 
 /*
@@ -145,7 +190,8 @@ contest(struct cl_cache *c, struct wtinylfu *w, struct share *s,
 
 	if (s->n[PROBATION] + s->n[PROTECTED] == s->main_max) {
 		old = main_victim(c, w, s);
-		if (old == NO_KEY || w->count[candidate] <= w->count[old]) {
+		if (old == NO_KEY ||
+		    count_of(w, s, candidate) <= count_of(w, s, old)) {
 			c->out.nrejects++;
 			return (false);
 		}
@@ -179,10 +225,13 @@ wtinylfu_admit(struct cl_cache *c, struct pool *p, uint32_t key,
 static void
 halve(struct wtinylfu *w, struct share *s)
 {
-	uint32_t *count = w->count + s->first_key, i;
+	uint32_t i;
 
-	for (i = 0; i < s->nkeys; i++)
-		count[i] /= 2;
+	if (w->count == NULL)
+		cl_cache_sketch_halve(&s->sketch);
+	else
+		for (i = 0; i < s->nkeys; i++)
+			w->count[s->first_key + i] /= 2;
 	s->accesses = 0;
 }
 
@@ -208,7 +257,7 @@ wtinylfu_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 	struct share *s = &w->share[p->number];
 	uint8_t segment;
 
-	w->count[key]++;
+	count(w, s, key);
 	if (++s->accesses == s->period)
 		halve(w, s);
 	if (!cache_resident(c, key))
@@ -226,9 +275,17 @@ const struct policy cl_cache_wtinylfu = {
 	.info = { .name = "wtinylfu",
 	    .summary = "a window, then the more frequently used",
 	    .paper = "arXiv 1512.00727",
-	    .param = { { .name = "window", .unit = "percent of the slots",
-	    .hi = 100, .value = 1 } } },
+	    .param = {
+		{ .name = "window", .unit = "percent of the slots", .hi = 100,
+		    .value = 1 },
+		{ .name = "period", .unit = "accesses per slot to a halving",
+		    .lo = 1, .hi = 1000, .value = 10, .implied = true },
+		{ .name = "count-min", .unit = "count by a sketch",
+		    .kind = CL_CACHE_FLAG },
+		{ .name = "compat", .unit = "count as libCacheSim does",
+		    .kind = CL_CACHE_FLAG } } },
 	.open = wtinylfu_open,
 	.free = wtinylfu_free,
 	.serve = wtinylfu_serve,
+	.compat = &cl_cache_wtinylfu_compat,
 };

@@ -84,6 +84,37 @@ counts_are()
 	counts_are gptoss20b 48
 }
 
+# misses_are NAME: so many misses as libCacheSim has, with every policy and
+# size of libcachesim.tsv.
+misses_are()
+{
+	local policy capacity
+
+	awk -F '\t' -v OFS='\t' -v name="$1" '$1 == name {
+	    print $2, $3, $4, $5 }' "$HERE/libcachesim.tsv" >wanted
+	[ "$(wc -l <wanted)" -eq "$2" ]
+	while IFS=$'\t' read -r policy capacity _; do
+		cl-replay --io none --cache "${capacity}e" --window 0 \
+		    --policy "$policy" --contract serial "$1.clt"
+	done <wanted >all.cls
+	cl-report -f json --expect-runs "$2" all.cls | jq -r '.runs[] |
+	    [.cache_experts, (.totals | .accesses, .misses)] | @tsv' >got
+	cut -f 2- wanted | diff -u - got
+}
+
+@test "misses are those of libCacheSim" {
+	need shared traces
+	rows olmoe | cl-trace --load --layers 16 --experts 64 --used 8 \
+	    >olmoe.clt
+	rows granite | cl-trace --load --layers 24 --experts 32 --used 8 \
+	    >granite.clt
+	rows gptoss120 | cl-trace --load --layers 36 --experts 128 --used 2 \
+	    >gptoss120.clt
+	misses_are olmoe 18
+	misses_are granite 18
+	misses_are gptoss120 18
+}
+
 @test "granite: decode counts of each expert are the published ones" {
 	need shared traces/granite
 	rows granite | cl-trace --load --experts 32 | cl-trace --dump |

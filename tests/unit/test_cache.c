@@ -393,6 +393,9 @@ policies_are_written_in_full(void)
 	text_is("wtinylfu", "wtinylfu:window=1");
 	text_is("wtinylfu:window=0", "wtinylfu:window=0");
 	text_is("wtinylfu:window=100", "wtinylfu:window=100");
+	text_is("wtinylfu:period=10", "wtinylfu:window=1");
+	text_is("wtinylfu:count-min,period=9",
+	    "wtinylfu:window=1,period=9,count-min");
 }
 
 static void
@@ -435,7 +438,9 @@ static void
 what_no_policy_takes_is_refused(void)
 {
 #define TAKES	": policy wtinylfu takes window=1 (percent of the slots, " \
-		"0 to 100)"
+		"0 to 100), period=10 (accesses per slot to a halving, 1 to " \
+		"1000), count-min (count by a sketch), compat (count as " \
+		"libCacheSim does)"
 	refused("lru:", "\"\" is none of its parameters: policy lru takes no "
 	    "parameters");
 	refused("lru:window=1", "\"window=1\" is none of its parameters: "
