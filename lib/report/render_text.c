@@ -189,6 +189,7 @@ foresight(const struct view *v)
 static void
 rules(const struct view *v)
 {
+	struct cl_cell hindsight = cl_run_cond(v->run, "hindsight");
 	char warm[32], n[32], limit[80] = "all of the trace";
 	uint64_t warmup, tokens;
 
@@ -201,6 +202,9 @@ rules(const struct view *v)
 	    cl_run_cond_text(v->run, "policy", "unknown"),
 	    cl_run_cond_text(v->run, "partition", "unknown"),
 	    cl_run_cond_text(v->run, "prefill", "unknown"));
+	if (hindsight.type == CL_STATS_BOOL && hindsight.u != 0)
+		say(v, "", "HINDSIGHT: fitted on the trace that it is replayed "
+		    "on, which no policy can know beforehand");
 	if (number(v, "warmup", &warmup) && warmup > 0)
 		say(v, "", "warm-up of %s tokens not counted; then %s",
 		    cl_text_count(warm, warmup), limit);

@@ -228,6 +228,13 @@ point()
 	    "$(echo {1..20})" ]
 }
 
+@test "a policy that was fitted on its own trace says so" {
+	sed '1i cond hindsight bool 1' "$IN/known.in" | mkcls >fitted.cls
+	cl-report fitted.cls | grep -q '^ *HINDSIGHT: fitted on the trace '
+	sed '1i cond hindsight bool 0' "$IN/known.in" | mkcls >fitted.cls
+	! cl-report fitted.cls | grep -q HINDSIGHT || false
+}
+
 @test "a wide table is broken, with its keys in every part" {
 	{
 		printf 'columns logical tokens:u64\nrow logical run 0 1 1\n'
