@@ -55,6 +55,17 @@ void	replay_options(struct replay_options *, int argc, char **argv,
 /* A policy as --policy takes it; dies of misuse. */
 void	replay_policy(const char *text, struct cl_cache_policy *);
 
+/* What static is chosen by. */
+struct replay_fit {
+	uint64_t	*uses;		/* of each key; the caller's to free */
+	uint64_t	 routing;	/* the trace's fingerprint */
+};
+
+/* Count the uses of the trace in a file; its model must be the same. */
+int	replay_fit(struct replay_fit *, const char *path,
+	    const struct cl_model *, const struct cl_keys *, enum cl_prefill,
+	    struct cl_err *);
+
 /* Replay every trace, each as a run of its own. */
 int	replay_traces(const struct replay_options *, char *const *operands,
 	    int n);

@@ -3,6 +3,8 @@
  * written, passes replayed, totals written.
  */
 
+#include <stdlib.h>
+
 #include "cl/conditions.h"
 #include "cl/device.h"
 #include "cl/dst.h"
@@ -31,6 +33,7 @@ struct run {
 	struct cl_stats_writer *writer;
 	struct cl_keys	*keys;
 	struct cl_events *events;
+	struct replay_fit fit;		/* of static */
 	struct cl_replay *replay;
 	bool		 broken;	/* the output lacks a trailer, for good */
 };
@@ -103,6 +106,7 @@ write_conditions(struct run *r, const struct feed_trace *t,
 		.warm = r->o->warm,
 		.budget = r->o->budget_text,
 		.prefill = r->o->prefill,
+		.fitted = r->fit.routing,
 		.io = replay_ios[r->o->io],
 		.os_cache = r->o->io == REPLAY_REAL ?
 		    replay_os_caches[r->o->os_cache] : NULL,
@@ -229,6 +233,10 @@ open_run(struct run *r, const struct feed_trace *t,
 	o.device = r->device;
 	o.before = r->before;
 	o.stop = fe_stop();
+	if (o.policy.info->loads && (status = replay_fit(&r->fit,
+	    o.policy.file, m, r->keys, r->o->prefill, err)) != CL_OK)
+		return (status);
+	o.uses = r->fit.uses;
 	status = write_conditions(r, t, head, m, &slots, &o, err);
 	if (status == CL_OK)
 		status = make_replay(r, m, &o,
@@ -311,6 +319,8 @@ drop_run(void *arg)
 	struct run *r = arg;
 
 	cl_events_free(r->events);
+	free(r->fit.uses);
+	r->fit.uses = NULL;
 	cl_stats_writer_free(r->writer);
 	r->events = NULL;
 	r->writer = NULL;

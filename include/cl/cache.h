@@ -185,11 +185,11 @@ void	cl_cache_foretell(struct cl_cache *, const uint32_t *keys,
  */
 void	cl_cache_begin(struct cl_cache *, const uint32_t *first);
 
-/*
- * For a policy that loads: these n distinct keys are in free slots of their
- * pools from now on.
- */
-void	cl_cache_load(struct cl_cache *, const uint32_t *keys, uint32_t n);
+/* How many slots of a pool are free. */
+uint32_t	cl_cache_room(const struct cl_cache *, uint32_t pool);
+
+/* For a policy that loads: a key of the pool has a free slot from now on. */
+void	cl_cache_load(struct cl_cache *, uint32_t pool, uint32_t key);
 
 /*
  * Serve the n distinct keys of an event, all of that pool, in their order

@@ -24,6 +24,8 @@ struct cl_conditions {
 	bool		 warm;		/* the cache goes from trace to trace */
 	const char	*budget;	/* as it was asked for */
 	unsigned	 prefill;	/* an enum cl_prefill */
+	/* Of a policy that loads: the routing of the trace it is chosen by. */
+	uint64_t	 fitted;
 	const char	*io;		/* "real", "model", "none" */
 	const char	*os_cache;	/* "keep", "drop"; NULL: nothing read */
 	uint32_t	 threads;	/* 0: nothing read or modelled */

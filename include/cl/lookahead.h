@@ -37,9 +37,6 @@ int	cl_lookahead_look(struct cl_lookahead *, enum cl_contract,
 /* Of each key, when it is first used, or CL_CACHE_NEVER. */
 const uint32_t	*cl_lookahead_first(const struct cl_lookahead *);
 
-/* Of each key, how often it is used. */
-const uint64_t	*cl_lookahead_uses(const struct cl_lookahead *);
-
 /*
  * The passes as they were added, one a call, then CL_END.  Their events borrow
  * from the lookahead; next[i] are the next uses of the event of column i.

@@ -46,6 +46,11 @@ struct cl_replay_options {
 	 * only be freed.
 	 */
 	struct cl_replay *before;
+	/*
+	 * For a policy that loads: how often each key was used in the trace
+	 * that it is chosen by.  Only while it is opened.
+	 */
+	const uint64_t	*uses;
 	struct cl_device *device;	/* NULL: count, and read nothing */
 	/*
 	 * Where given: once it is true, no more of what was collected is

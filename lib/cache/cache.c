@@ -149,6 +149,22 @@ cl_cache_begin(struct cl_cache *c, const uint32_t *first)
 	c->policy->begin(c, first);
 }
 
+uint32_t
+cl_cache_room(const struct cl_cache *c, uint32_t pool)
+{
+
+	return (c->pool[pool].nslots - c->pool[pool].nused);
+}
+
+void
+cl_cache_load(struct cl_cache *c, uint32_t pool, uint32_t key)
+{
+	struct pool *p = &c->pool[pool];
+
+	assert(c->policy->info.loads && !pool_full(p));
+	c->slot[key] = p->first_slot + p->nused++;
+}
+
 static void
 serve(struct cl_cache *c, uint32_t pool, const uint32_t *keys, uint32_t n)
 {

@@ -694,6 +694,13 @@ const struct policy	*cl_cache_policy_find(
 
 /* The policies, a file each. */
 extern const struct policy cl_cache_arc;
+extern const struct policy cl_cache_lru;
+extern const struct policy cl_cache_lfu;
+extern const struct policy cl_cache_lfu_ghost;
+extern const struct policy cl_cache_lfu_aged;
+extern const struct policy cl_cache_lfru;
+extern const struct policy cl_cache_least_stale;
+extern const struct policy cl_cache_static;
 extern const struct policy cl_cache_belady;
 extern const struct policy cl_cache_belady_bypass;
 extern const struct policy cl_cache_clock;

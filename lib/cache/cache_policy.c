@@ -35,6 +35,7 @@ static const struct policy *const table[] = {
 	&cl_cache_least_stale,
 	&cl_cache_random,
 	&cl_cache_none,
+	&cl_cache_static,
 	&cl_cache_belady,
 	&cl_cache_belady_bypass,
 	&cl_cache_infinite,

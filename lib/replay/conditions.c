@@ -169,6 +169,8 @@ cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
 	set_events(c, what, o, err);
 	(void)cl_stats_set_str(c, "policy",
 	    cl_cache_policy_text(&o->policy, policy), err);
+	if (o->policy.info->loads)
+		(void)cl_stats_set_hash(c, "fitted_routing", what->fitted, err);
 	if (o->policy.info->foresees != CL_FUTURE_NONE)
 		(void)cl_stats_set_str(c, "foresight", foresight(m, o), err);
 	(void)cl_stats_set_str(c, "partition",

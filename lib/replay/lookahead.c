@@ -51,7 +51,6 @@ struct cl_lookahead {
 	struct pass	*pass;
 	size_t		 npasses;
 	size_t		 pass_cap;
-	uint64_t	*uses;		/* of each key */
 
 	/* seen */
 	uint32_t	*next;		/* of each access */
@@ -76,12 +75,11 @@ cl_lookahead_new(const struct cl_keys *keys, struct cl_err *err)
 		return (NULL);
 	}
 	l->keys = keys;
-	l->uses = calloc(keys->nkeys, sizeof(*l->uses));
 	l->met = calloc(keys->nkeys, sizeof(*l->met));
 	l->member = calloc(keys->nlargest, sizeof(*l->member));
 	l->event = calloc(keys->ncolumns, sizeof(*l->event));
 	l->out_next = calloc(keys->ncolumns, sizeof(*l->out_next));
-	if (l->uses == NULL || l->met == NULL || l->member == NULL ||
+	if (l->met == NULL || l->member == NULL ||
 	    l->event == NULL || l->out_next == NULL) {
 		cl_fail_nomem(err, "what is to come");
 		cl_lookahead_free(l);
@@ -93,7 +91,6 @@ cl_lookahead_new(const struct cl_keys *keys, struct cl_err *err)
 static int
 add_event(struct cl_lookahead *l, const struct cl_event *e, struct cl_err *err)
 {
-	uint32_t i;
 	int status;
 
 	if (e->n > ACCESSES_MAX - l->naccesses)
@@ -108,8 +105,6 @@ add_event(struct cl_lookahead *l, const struct cl_event *e, struct cl_err *err)
 	l->first[l->nevents++] = (uint32_t)l->naccesses;
 	memcpy(l->key + l->naccesses, e->keys, e->n * sizeof(*l->key));
 	l->naccesses += e->n;
-	for (i = 0; i < e->n; i++)
-		l->uses[e->keys[i]]++;
 	return (CL_OK);
 }
 
@@ -214,13 +209,6 @@ cl_lookahead_first(const struct cl_lookahead *l)
 	return (l->met);
 }
 
-const uint64_t *
-cl_lookahead_uses(const struct cl_lookahead *l)
-{
-
-	return (l->uses);
-}
-
 int
 cl_lookahead_next(struct cl_lookahead *l, const struct cl_pass **pass,
     const uint32_t *const **next)
@@ -258,7 +246,6 @@ cl_lookahead_free(struct cl_lookahead *l)
 	free(l->key);
 	free(l->first);
 	free(l->pass);
-	free(l->uses);
 	free(l->next);
 	free(l->met);
 	free(l->member);

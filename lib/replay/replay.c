@@ -133,10 +133,24 @@ set_up(struct cl_replay *r, const struct cl_model *m, struct cl_err *err)
 	fill_columns(r);
 	if ((status = cl_replay_make_cache(r, err)) != CL_OK)
 		return (status);
+	if (r->o.policy.info->loads && r->o.before == NULL &&
+	    (status = cl_replay_pin(r, err)) != CL_OK)
+		return (status);
 	if (r->o.policy.info->foresees != CL_FUTURE_NONE &&
 	    (r->ahead = cl_lookahead_new(r->keys, err)) == NULL)
 		return (err->code);
 	return (cl_tally_write_columns(r->tally, r->writer, err));
+}
+
+/* Nothing is counted yet, but what was loaded. */
+static void
+begin_counting(struct cl_replay *r)
+{
+
+	cl_tally_reset(r->tally);
+	r->phase[PREFILL]->n[CL_N_PRELOAD] = r->preload;
+	r->phase[PREFILL]->n[CL_N_PRELOAD_BYTES] = r->preload_bytes;
+	cl_replay_clock(r);
 }
 
 struct cl_replay *
@@ -160,7 +174,7 @@ cl_replay_new(const struct cl_model *m, const struct cl_keys *keys,
 		return (NULL);
 	}
 	r->wait_ns = input_wait_ns;
-	cl_replay_clock(r);
+	begin_counting(r);
 	return (r);
 }
 
@@ -193,8 +207,7 @@ end_pass(struct cl_replay *r, struct cl_err *err)
 				return (status);
 			r->warming = false;
 			r->digest = 0;
-			cl_tally_reset(r->tally);
-			cl_replay_clock(r);
+			begin_counting(r);
 		}
 		return (CL_OK);
 	}
@@ -288,8 +301,7 @@ cl_replay_finish(struct cl_replay *r, const struct cl_stats_end *given,
 	if ((status = cl_replay_settle(r, err)) != CL_OK)
 		return (status);
 	if (r->warming) {			/* nothing was counted */
-		cl_tally_reset(r->tally);
-		cl_replay_clock(r);
+		begin_counting(r);
 	}
 	stop_clock(r);
 	if (r->o.device != NULL)

@@ -40,6 +40,10 @@ struct cl_replay {
 	uint64_t	 ahead_counted;
 	const uint32_t	*const *next;	/* uses, of each column's event */
 
+	/* what was there before the first event */
+	uint64_t	 preload;
+	uint64_t	 preload_bytes;
+
 	/* the run */
 	bool		 warming;
 	bool		 done;
@@ -75,6 +79,9 @@ int	cl_replay_event(struct cl_replay *, struct column *,
 
 /* By the clock of what is read from. */
 uint64_t	cl_replay_now(const struct cl_replay *);
+
+/* Load what was used most: o.uses. */
+int	cl_replay_pin(struct cl_replay *, struct cl_err *);
 
 /* Replay a pass, or the next part of one. */
 int	cl_replay_serve(struct cl_replay *, const struct cl_pass *,

@@ -58,6 +58,8 @@ static const struct line {
 	{ "  a token", "demand_bytes", PER_TOKEN, false },
 	{ "bytes prefetched", "prefetch_bytes", BYTES, true },
 	{ "bytes dense", "dense_bytes", BYTES, true },
+	{ "experts preloaded", "preload", COUNT, true },
+	{ "bytes preloaded", "preload_bytes", BYTES, true },
 	{ "digest", "digest", DIGEST, true },	/* on a line of its own */
 };
 

@@ -176,6 +176,7 @@ origin(const struct view *v)
 static void
 foresight(const struct view *v)
 {
+	struct cl_cell fitted = cl_run_cond(v->run, "fitted_routing");
 
 	if (is(v, "foresight", "exact"))
 		say(v, "", "FORESIGHT: this policy knows the future; it is a "
@@ -184,6 +185,10 @@ foresight(const struct view *v)
 		say(v, "", "FORESIGHT: this policy knows the future, but "
 		    "counts experts, which differ in size: its bytes are not "
 		    "the fewest there can be.");
+	if (fitted.type == CL_STATS_HASH && v->run->whole &&
+	    fitted.u == v->run->end.routing)
+		say(v, "", "HINDSIGHT: the experts were chosen by the very "
+		    "trace that is replayed; no cache could have known them.");
 }
 
 static void

@@ -32,6 +32,8 @@ static const char *const names[CL_N_COUNTERS] = {
 	[CL_N_DENSE_BYTES] = "dense_bytes",
 	[CL_N_SKIPPED] = "skipped",
 	[CL_N_DIGEST] = "digest",
+	[CL_N_PRELOAD] = "preload",
+	[CL_N_PRELOAD_BYTES] = "preload_bytes",
 	[CL_N_CHOICES] = "choices"
 };
 

@@ -12,6 +12,13 @@ totals()
 	    "\(.key) \(.value)"'
 }
 
+# All policies, each with the file that it cannot do without.
+policies()
+{
+	cl-replay --list-policies | tail -n +2 | cut -f 1 |
+	    sed "s|^static$|static:$TRACE|"
+}
+
 # The experts' bytes times the misses of each layer must be what is demanded.
 @test "demand bytes are the misses' bytes, by layer and in total" {
 	cl-replay --io none --cache 20% "$TRACE" >s.cls
@@ -44,7 +51,7 @@ totals()
 @test "so they do with every policy, partition and contract" {
 	cp "$MODEL" .
 	model=$(basename "$MODEL")
-	for policy in $(cl-replay --list-policies | tail -n +2 | cut -f 1); do
+	for policy in $(policies); do
 		for options in --partition=global --partition=layer \
 		    "--partition=layer --cache=3e" \
 		    "--partition=layer --contract=serial" \
@@ -555,10 +562,10 @@ peak()
 		set -- --io none --cache 15% --contract $contract "$TRACE"
 		least=$(cl-replay --policy belady-bypass "$@" |
 		    cl-report -f json | jq .runs[0].totals.misses)
-		for policy in $(cl-replay --list-policies | tail -n +2 |
-		    awk -F '\t' '$2 !~ /FILE/ { print $1 }'); do
+		for policy in $(policies); do
 			n=$(cl-replay --policy "$policy" "$@" |
-			    cl-report -f json | jq .runs[0].totals.misses)
+			    cl-report -f json | jq '.runs[0].totals |
+			    .misses + .preload')
 			[ "$n" -ge "$least" ]
 		done
 	done
@@ -632,4 +639,51 @@ rows()
 	grep -q 'experts, which differ in size' h.txt
 	cl-replay --io none --policy belady --partition layer "$TRACE" >l.cls
 	[ "$(cl-report -f json l.cls | jq -r .runs[0].foresight)" = exact ]
+}
+
+@test "static keeps what a trace uses most, and nothing else" {
+	printf 'layer\texperts\n0\t0,1\n1\t2,3\n0\t0,2\n1\t2,1\n' |
+	    cl-trace --load --layers 2 --experts 4 --used 2 >fit.clt
+	printf 'layer\texperts\n0\t0,3\n1\t2,0\n0\t0,1\n1\t3,1\n' |
+	    cl-trace --load --layers 2 --experts 4 --used 2 >t.clt
+	cl-replay --io none --cache 3e --policy static:fit.clt t.clt >s.cls
+	totals s.cls >got
+	for row in 'accesses 8' 'hits 4' 'misses 4' 'bypass 4' 'evictions 0' \
+	    'preload 3'; do
+		grep -qx "$row" got
+	done
+	cl-report s.cls >s.txt
+	run grep HINDSIGHT s.txt
+	status_is 1
+	cl-replay --io none --cache 3e --policy static:t.clt t.clt |
+	    cl-report >h.txt
+	grep -q HINDSIGHT h.txt
+}
+
+@test "what static loads is counted behind a warm-up, too, once with --warm" {
+	set -- --io none --policy "static:$TRACE"
+	for warmup in 0 100 100000; do
+		cl-replay "$@" --warmup $warmup "$TRACE" | totals - >got
+		grep -qx 'preload 128' got
+	done
+	cl-replay "$@" --warm "$TRACE" "$TRACE" | cl-report -f json >w.json
+	[ "$(jq -c '[.runs[].totals.preload]' w.json)" = '[128,0]' ]
+	[ "$(jq -c '[.runs[].totals.cold]' w.json)" = '[384,0]' ]
+}
+
+@test "static refuses a trace that is not there, not one, or of another model" {
+	run --separate-stderr cl-replay --io none --policy static:no.clt \
+	    "$TRACE"
+	status_is 2
+	[[ $stderr == *static:no.clt* ]]
+	cat "$TRACE" "$TRACE" >two.clt
+	run --separate-stderr cl-replay --io none --policy static:two.clt \
+	    "$TRACE"
+	status_is 2
+	[[ $stderr == *'several traces'* ]]
+	printf 'layer\texperts\n0\t0,1\n' | cl-trace --load >other.clt
+	run --separate-stderr cl-replay --io none --policy static:other.clt \
+	    "$TRACE"
+	status_is 2
+	[[ $stderr == *'another model'* ]]
 }

@@ -1,0 +1,117 @@
+/*
+ * What static pins: how often a trace uses each expert, counted by the same
+ * events as the replay's.
+ */
+
+#include <stdlib.h>
+
+#include "cl/err.h"
+#include "cl/keys.h"
+#include "cl/model.h"
+#include "cl/src.h"
+#include "cl/trace_read.h"
+#include "fe.h"
+#include "replay.h"
+
+struct fit {
+	const struct cl_keys *keys;
+	const struct cl_model *model;
+	enum cl_prefill	 prefill;
+	struct replay_fit *to;
+	struct cl_events *events;
+	bool		 over;
+};
+
+static int
+count_pass(void *arg, const struct cl_pass *pass, struct cl_err *err)
+{
+	struct fit *f = arg;
+	uint32_t i, k;
+
+	(void)err;
+	for (i = 0; i < f->keys->ncolumns && !pass->skipped; i++)
+		for (k = 0; k < pass->event[i].n; k++)
+			f->to->uses[pass->event[i].keys[k]]++;
+	return (CL_OK);
+}
+
+/* Are its experts those that are replayed? */
+static int
+check(const struct fit *f, const struct cl_model *m, struct cl_err *err)
+{
+	const struct cl_model *want = f->model;
+	bool same = m->nlayers == want->nlayers && (m->fingerprint == 0 ||
+	    want->fingerprint == 0 || m->fingerprint == want->fingerprint);
+	uint32_t i;
+
+	for (i = 0; i < m->nlayers && same; i++)
+		same = m->layers[i].nexperts == want->layers[i].nexperts &&
+		    m->layers[i].extra == want->layers[i].extra;
+	return (same ? CL_OK : cl_fail(err, CL_EINVAL, "it is of another "
+	    "model than what is replayed"));
+}
+
+static int
+take(struct fit *f, const struct cl_trace_rec *rec, struct cl_err *err)
+{
+	struct cl_events_sink sink = { .pass = count_pass, .arg = f };
+	int status;
+
+	switch (rec->kind) {
+	case CL_TRACE_HEAD:
+		if (f->over)
+			return (cl_fail(err, CL_EINVAL, "it holds several "
+			    "traces; pins are chosen by one"));
+		if ((status = check(f, rec->head->model, err)) != CL_OK)
+			return (status);
+		f->events = cl_events_new(f->keys, f->prefill, CL_CELLS_NONE,
+		    &sink, err);
+		return (f->events == NULL ? err->code : CL_OK);
+	case CL_TRACE_SEQ:
+		break;
+	case CL_TRACE_BLOCK:
+		return (cl_events_block(f->events, rec->block, err));
+	case CL_TRACE_TRAILER:
+		f->over = true;
+		f->to->routing = rec->counts->routing;
+		return (cl_events_finish(f->events, err));
+	}
+	return (CL_OK);
+}
+
+static int
+read_trace(struct fit *f, struct cl_src *src, struct cl_err *err)
+{
+	struct cl_trace_reader *reader;
+	const struct cl_trace_rec *rec;
+	int status;
+
+	if ((reader = cl_trace_reader_new(src, CL_TRACE_CHECK, err)) == NULL)
+		return (err->code);
+	while ((status = cl_trace_read(reader, &rec, err)) == CL_OK)
+		if ((status = take(f, rec, err)) != CL_OK)
+			break;
+	cl_trace_reader_free(reader);
+	cl_events_free(f->events);
+	return (status == CL_END ? CL_OK : status);
+}
+
+int
+replay_fit(struct replay_fit *to, const char *path, const struct cl_model *m,
+    const struct cl_keys *keys, enum cl_prefill prefill, struct cl_err *err)
+{
+	struct fit f = { .keys = keys, .model = m, .prefill = prefill,
+	    .to = to };
+	struct cl_err why = { 0 };
+	struct cl_src *src;
+	int status;
+
+	if ((to->uses = calloc(keys->nkeys, sizeof(*to->uses))) == NULL)
+		return (cl_fail_nomem(err, "the pinned experts"));
+	if ((src = cl_src_file(path, fe_stop(), &why)) == NULL)
+		status = why.code;
+	else
+		status = read_trace(&f, src, &why);
+	return (status == CL_OK ? CL_OK : cl_fail(err, status,
+	    "static:%s: %s", path, why.msg));
+}
