@@ -694,13 +694,6 @@ const struct policy	*cl_cache_policy_find(
 
 /* The policies, a file each. */
 extern const struct policy cl_cache_arc;
-extern const struct policy cl_cache_lru;
-extern const struct policy cl_cache_lfu;
-extern const struct policy cl_cache_lfu_ghost;
-extern const struct policy cl_cache_lfu_aged;
-extern const struct policy cl_cache_lfru;
-extern const struct policy cl_cache_least_stale;
-extern const struct policy cl_cache_static;
 extern const struct policy cl_cache_belady;
 extern const struct policy cl_cache_belady_bypass;
 extern const struct policy cl_cache_clock;
@@ -719,6 +712,7 @@ extern const struct policy cl_cache_random;
 extern const struct policy cl_cache_s3fifo;
 extern const struct policy cl_cache_sieve;
 extern const struct policy cl_cache_slru;
+extern const struct policy cl_cache_static;
 extern const struct policy cl_cache_twoq;
 extern const struct policy cl_cache_wtinylfu;
 extern const struct policy cl_cache_wtinylfu_compat;	/* no row of its own */
