@@ -162,7 +162,10 @@ cl_cache_load(struct cl_cache *c, uint32_t pool, uint32_t key)
 	struct pool *p = &c->pool[pool];
 
 	assert(c->policy->info.loads && !pool_full(p));
-	c->slot[key] = p->first_slot + p->nused++;
+	if (c->slot != NULL)
+		c->slot[key] = p->first_slot + p->nused;
+	c->known[key] = CL_CLASS_HIT;
+	p->nused++;
 }
 
 static void

@@ -1,5 +1,6 @@
 /*
  * None: nothing is ever kept, so that each access is a miss and a bypass.
+ * Static: neither, but what was loaded before the first event is there.
  */
 
 #include "cache_int.h"
@@ -45,6 +46,16 @@ POLICY_SERVE(none)
 
 const struct policy cl_cache_none = {
 	.info = { .name = "none", .summary = "keeps nothing" },
+	.open = none_open,
+	.free = none_free,
+	.serve = none_serve,
+};
+
+const struct policy cl_cache_static = {
+	.info = { .name = "static", .loads = true,
+	    .summary = "keeps the experts that a trace uses most",
+	    .param = { { .name = "FILE", .kind = CL_CACHE_FILE,
+	    .unit = "a trace to choose them by" } } },
 	.open = none_open,
 	.free = none_free,
 	.serve = none_serve,
