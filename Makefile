@@ -12,6 +12,8 @@ ZSTD_CFLAGS := $(shell $(PKG_CONFIG) --cflags libzstd 2>/dev/null)
 ZSTD_LIBS := $(shell $(PKG_CONFIG) --libs libzstd 2>/dev/null || echo -lzstd)
 ARCHIVE_CFLAGS := $(shell $(PKG_CONFIG) --cflags libarchive 2>/dev/null)
 ARCHIVE_LIBS := $(shell $(PKG_CONFIG) --libs libarchive 2>/dev/null || echo -larchive)
+SYSTEM	:= $(shell uname -s | tr A-Z a-z)
+URING_LIBS := $(if $(filter linux,$(SYSTEM)),$(shell $(PKG_CONFIG) --libs liburing 2>/dev/null))
 
 WARN	 = -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes \
 	   -Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wundef \
@@ -20,7 +22,7 @@ CL_CFLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 \
 	   -ffp-contract=off -pthread -Iinclude -MMD -MP $(WARN) \
 	   $(ZSTD_CFLAGS) $(ARCHIVE_CFLAGS) -DCL_VERSION='"$(VERSION)"'
 CL_LDFLAGS = -pthread -Wl,--as-needed
-CL_LIBS	 = $(ARCHIVE_LIBS) $(ZSTD_LIBS) -lm -ldl
+CL_LIBS	 = $(ARCHIVE_LIBS) $(ZSTD_LIBS) $(URING_LIBS) -lm -ldl
 ifdef WERROR
 CL_CFLAGS += -Werror
 endif
@@ -40,8 +42,14 @@ FORMS_arm = arm neon neon_dot
 FORMS	 = $(or $(if $(filter x86_64-%,$(CPU)),$(FORMS_x86)),\
 	   $(if $(filter aarch64-% arm64-%,$(CPU)),$(FORMS_arm)),other)
 forms	 = $(1:%=$(O)/lib/compute/compute_%.o)
+# Forms of the reader, by system and library: see lib/io/io_int.h.
+IO_FORMS = linux darwin other uring nouring
+IO_FORM	 = $(or $(filter linux,$(SYSTEM)),$(filter darwin,$(SYSTEM)),other) \
+	   $(if $(URING_LIBS),uring,nouring)
+io_forms = $(1:%=$(O)/lib/io/io_%.o)
 ROOMS	 = *
-LIB_OBJ	 = $(filter-out $(call forms,$(filter-out $(FORMS),$(FORMS_x86) \
+LIB_OBJ	 = $(filter-out $(call io_forms,$(filter-out $(IO_FORM),$(IO_FORMS))) \
+	    $(call forms,$(filter-out $(FORMS),$(FORMS_x86) \
 	   $(FORMS_arm) other)),$(call objects,$(ROOMS:%=lib/%/*.c)))
 FE_OBJ	 = $(O)/cmd/fe.o
 UNITS	 = $(call programs,tests/unit/test_*.c)

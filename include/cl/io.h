@@ -26,6 +26,7 @@ struct cl_io;
 struct cl_virtual_spec;
 
 #define CL_IO_THREADS_MAX	16
+#define CL_IO_ALIGN_MAX	65536
 #define CL_IO_PARTS_MAX		16	/* as many as an expert has slabs */
 
 enum cl_io_queue {
@@ -35,6 +36,7 @@ enum cl_io_queue {
 
 enum cl_io_backend {
 	CL_IO_AUTO,			/* the first that works and reads */
+	CL_IO_URING,			/* io_uring(7) */
 	CL_IO_PREAD,			/* threads that call pread(2) */
 	CL_IO_MODEL,			/* a device on a clock of its own */
 	CL_IO_SLEEP			/* the same device on the machine's */
@@ -42,18 +44,24 @@ enum cl_io_backend {
 
 enum cl_io_os_cache {
 	CL_IO_KEEP,			/* leave the page cache alone */
-	CL_IO_DROP			/* drop what was read from it again */
+	CL_IO_DROP,			/* drop what was read from it again */
+	CL_IO_DIRECT			/* read past it */
 };
 
 struct cl_io_options {
 	enum cl_io_backend backend;
 	enum cl_io_os_cache os_cache;
+	bool		 direct_required; /* else keep, if it is refused */
 	uint32_t	 nthreads;	/* reads under way at once */
 	uint32_t	 retries;	/* of a read that fails with EIO */
 	const struct cl_virtual_spec *device; /* of MODEL and SLEEP; copied */
 };
 
-/* nbytes from offset off of a file, to buf. */
+/*
+ * nbytes from offset off of a file, to buf.  Where `align` of the facts is
+ * more than 1, buf is at off modulo align, and what lies between it and the
+ * multiples of align before and behind is the reader's, too.
+ */
 struct cl_io_part {
 	uint32_t	 file;
 	uint64_t	 off;
@@ -86,7 +94,9 @@ struct cl_io_job {
 	uint64_t	 done_ns;
 	uint64_t	 read_ns;	/* summed over parts */
 	uint64_t	 arrived;	/* bytes that were asked for and came */
+	uint64_t	 fetched;	/* bytes of the windows around them */
 	uint64_t	 nretries;
+	const struct cl_io_part *failed; /* the first part that did */
 	struct cl_err	 err;		/* code CL_OK: all bytes arrived */
 };
 
@@ -101,13 +111,29 @@ struct cl_io_facts {
 	enum cl_io_os_cache os_cache;
 	const char	*backend_name;
 	const char	*why_backend;	/* why not the first; "": it is */
+	const char	*why_os_cache;	/* why not direct, which was asked */
+	uint32_t	 align;		/* of windows; 1: bytes */
+	bool		 files_registered;
+	bool		 arena_registered;
+	const char	*why_arena;	/* why it is not; "": of no use */
+	uint64_t	 pages_probed;	/* that were to be dropped, at open */
+	uint64_t	 pages_kept;	/* and stayed */
 };
 
-/* A reader of the given files, which are borrowed. */
+/*
+ * A reader of the given files, which are borrowed; direct reads change how
+ * their descriptors read.
+ */
 struct cl_io	*cl_io_new(const struct cl_io_file *, uint32_t nfiles,
 		    const struct cl_io_options *, struct cl_err *);
 
 void	cl_io_facts(struct cl_io *, struct cl_io_facts *);
+
+/*
+ * Most buffers will be units of this memory, which outlives the reader: some
+ * back ends read faster into what they know.  At most once, before a submit.
+ */
+void	cl_io_arena(struct cl_io *, uint8_t *, uint64_t nbytes, uint64_t unit);
 
 void	cl_io_submit(struct cl_io *, struct cl_io_job *, enum cl_io_queue);
 

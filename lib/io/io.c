@@ -12,7 +12,6 @@
  */
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -23,6 +22,7 @@
 #define AGAIN_MAX	1000		/* interrupted for ever is an error */
 
 static const struct cl_io_back *const backs[] = {
+	&cl_io_back_uring,
 	&cl_io_back_pread,
 	&cl_io_back_model,
 	&cl_io_back_sleep,
@@ -98,6 +98,22 @@ fail(struct cl_io *io, const struct cl_err *err)
 			drop(io, io->queue[q].first, err->code, err->msg);
 }
 
+/* Under mu: what is read for a part. */
+static void
+set_window(const struct cl_io *io, struct cl_io_read *r)
+{
+	const struct cl_io_part *p = r->part;
+	uint64_t align = io->facts.align;
+
+	r->direct = io->facts.os_cache == CL_IO_DIRECT;
+	r->head = r->direct ? (size_t)(p->off & (align - 1)) : 0;
+	r->off = p->off - r->head;
+	r->buf = p->buf - r->head;
+	r->window = p->nbytes;
+	if (r->direct)
+		r->window = (size_t)cl_roundup(r->head + p->nbytes, align);
+}
+
 bool
 cl_io_queued(const struct cl_io *io)
 {
@@ -119,7 +135,8 @@ cl_io_take(struct cl_io *io, struct cl_io_read *r)
 	r->job = job;
 	r->part = &(job->parts != NULL ? job->parts : job->part)
 	    [job->nissued++];
-	r->got = 0;
+	set_window(io, r);
+	r->got = r->most = 0;
 	r->nretries = r->nagain = 0;
 	r->err.code = CL_OK;
 	r->begun_ns = cl_io_now(io);
@@ -131,57 +148,83 @@ cl_io_take(struct cl_io *io, struct cl_io_read *r)
 	return (true);
 }
 
-/* A call failed for good. */
-static bool
-step_failed(struct cl_io *io, struct cl_io_read *r, int error)
+/* Bytes of the part itself that have come. */
+static size_t
+part_got(const struct cl_io_read *r)
+{
+
+	return (r->most > r->head ? r->most - r->head : 0);
+}
+
+void
+cl_io_refuse(struct cl_io *io, struct cl_io_read *r, int error)
 {
 
 	errno = error;
 	(void)cl_fail_errno(&r->err, "%s: offset %llu: cannot read %zu bytes, "
 	    "got %zu", io->file[r->part->file].name,
-	    (unsigned long long)r->part->off, r->part->nbytes, r->got);
-	return (true);
+	    (unsigned long long)r->part->off, r->part->nbytes, part_got(r));
 }
 
-/* Ask the system to forget what was read, in whole pages, rounded out. */
-static void
-forget(const struct cl_io *io, const struct cl_io_part *p)
+/* A call failed: may it be made again? */
+static bool
+again(struct cl_io *io, struct cl_io_read *r, int error)
 {
-	uint64_t from = p->off & ~(io->page - 1);
-	uint64_t to = cl_roundup(p->off + p->nbytes, io->page);
 
-	(void)posix_fadvise(io->file[p->file].fd, (off_t)from,
-	    (off_t)(to - from), POSIX_FADV_DONTNEED);
+	if (error == EINTR || error == EAGAIN)
+		return (r->nagain++ < AGAIN_MAX);
+	if (error == EIO && r->nretries < io->o.retries) {
+		r->nretries++;
+		return (true);
+	}
+	if (error == EINVAL && r->direct && !io->o.direct_required) {
+		cl_io_direct_end(io, error);
+		r->direct = false;
+		return (true);
+	}
+	return (false);
+}
+
+/*
+ * n more bytes have come.  Direct reads begin at multiples of the alignment,
+ * so that a short one is followed by one that overlaps it; if that brings no
+ * more, the file ends there.  False: it does.
+ */
+static bool
+advance(const struct cl_io *io, struct cl_io_read *r, size_t n)
+{
+
+	if (r->got + n <= r->most)
+		return (false);
+	r->nagain = 0;
+	r->got += n;
+	r->most = r->got;
+	if (r->direct)
+		r->got &= ~((size_t)io->facts.align - 1);
+	return (true);
 }
 
 bool
 cl_io_step(struct cl_io *io, struct cl_io_read *r, ssize_t n)
 {
 	const struct cl_io_part *p = r->part;
+	const struct cl_io_file *f = &io->file[p->file];
 
-	if ((n == -EINTR || n == -EAGAIN) && r->nagain < AGAIN_MAX) {
-		r->nagain++;
+	if (n < 0 && again(io, r, (int)-n))
 		return (false);
-	}
-	if (n == -EIO && r->nretries < io->o.retries) {
-		r->nretries++;
-		return (false);
-	}
 	if (n < 0)
-		return (step_failed(io, r, (int)-n));
-	if (n == 0) {
+		cl_io_refuse(io, r, (int)-n);
+	else if (!advance(io, r, (size_t)n))
 		(void)cl_fail(&r->err, CL_EIO, "%s: offset %llu: wanted %zu "
 		    "bytes, got %zu: the file is shorter than it was",
-		    io->file[p->file].name, (unsigned long long)p->off,
-		    p->nbytes, r->got);
-		return (true);
-	}
-	r->nagain = 0;
-	r->got += (size_t)n;
-	if (r->got < p->nbytes)
+		    f->name, (unsigned long long)p->off, p->nbytes,
+		    part_got(r));
+	else if (r->most < r->head + p->nbytes)
 		return (false);
 	if (io->o.os_cache == CL_IO_DROP)
-		forget(io, p);
+		cl_io_os_forget(f->fd, p->off & ~(io->page - 1),
+		    cl_roundup((p->off & (io->page - 1)) + p->nbytes,
+		    io->page));
 	return (true);
 }
 
@@ -193,12 +236,16 @@ cl_io_finish(struct cl_io *io, struct cl_io_read *r)
 	job->nrunning--;
 	job->nretries += r->nretries;
 	job->read_ns += cl_io_now(io) - r->begun_ns;
-	if (r->err.code == CL_OK)
+	if (r->err.code == CL_OK) {
 		job->arrived += r->part->nbytes;
-	else {
+		job->fetched += r->most;
+	} else {
 		(void)pull(&io->queue[job->queue], job);
 		job->nissued = job->nparts;
-		(void)cl_fail(&job->err, r->err.code, "%s", r->err.msg);
+		if (job->failed == NULL || r->part < job->failed) {
+			job->err = r->err;
+			job->failed = r->part;
+		}
 	}
 	if (job->nissued == job->nparts || job->err.code != CL_OK)
 		settle(io, job);
@@ -206,23 +253,52 @@ cl_io_finish(struct cl_io *io, struct cl_io_read *r)
 		fail(io, &job->err);
 }
 
+/* How the page cache is used; what cannot be is either told or refused. */
+static int
+open_cache(struct cl_io *io, struct cl_err *err)
+{
+	uint32_t i;
+
+	io->facts.align = 1;
+	io->facts.os_cache = io->o.os_cache;
+	if (io->back->modelled)
+		return (CL_OK);
+	if (io->o.os_cache == CL_IO_DROP) {
+		for (i = 0; i < io->nfiles; i++)
+			cl_io_os_random(io->file[i].fd);
+		cl_io_probe_drop(io);
+	}
+	if (io->o.os_cache != CL_IO_DIRECT ||
+	    cl_io_direct_open(io, &io->why_os_cache) == CL_OK)
+		return (CL_OK);
+	if (io->o.direct_required)
+		return (cl_fail(err, CL_ENOTSUP, "%s", io->why_os_cache.msg));
+	io->facts.os_cache = CL_IO_KEEP;
+	return (CL_OK);
+}
+
 /* The back end that was asked for, or the first that can be had. */
 static int
 open_back(struct cl_io *io, struct cl_err *err)
 {
-	struct cl_err *why = &io->why_backend;
+	struct cl_err why;
 	size_t i, n = sizeof(backs) / sizeof(backs[0]);
 
 	for (i = 0; i < n; i++) {
 		if (io->o.backend == CL_IO_AUTO ? backs[i]->modelled :
 		    io->o.backend != backs[i]->id)
 			continue;
-		if (backs[i]->open(io, why) == CL_OK) {
-			io->back = backs[i];
+		io->back = backs[i];
+		why.code = CL_OK;
+		if (backs[i]->open(io, &why) == CL_OK) {
+			io->facts.backend = backs[i]->id;
+			io->facts.backend_name = backs[i]->name;
 			return (CL_OK);
 		}
+		io->back = NULL;
+		(void)cl_fail(&io->why_backend, why.code, "%s", why.msg);
 	}
-	return (cl_fail(err, why->code, "%s", why->msg));
+	return (cl_fail(err, why.code, "%s", why.msg));
 }
 
 struct cl_io *
@@ -230,7 +306,6 @@ cl_io_new(const struct cl_io_file *files, uint32_t nfiles,
     const struct cl_io_options *o, struct cl_err *err)
 {
 	struct cl_io *io;
-	uint32_t i;
 	long page = sysconf(_SC_PAGESIZE);
 
 	if ((io = calloc(1, sizeof(*io))) == NULL) {
@@ -243,9 +318,7 @@ cl_io_new(const struct cl_io_file *files, uint32_t nfiles,
 	io->page = page > 0 ? (uint64_t)page : 4096;
 	(void)pthread_mutex_init(&io->mu, NULL);
 	(void)pthread_cond_init(&io->done, NULL);
-	for (i = 0; i < nfiles && o->os_cache == CL_IO_DROP; i++)
-		(void)posix_fadvise(files[i].fd, 0, 0, POSIX_FADV_RANDOM);
-	if (open_back(io, err) != CL_OK) {
+	if (open_back(io, err) != CL_OK || open_cache(io, err) != CL_OK) {
 		cl_io_free(io);
 		return (NULL);
 	}
@@ -256,10 +329,25 @@ void
 cl_io_facts(struct cl_io *io, struct cl_io_facts *f)
 {
 
-	f->backend = io->back->id;
-	f->backend_name = io->back->name;
-	f->os_cache = io->o.os_cache;
+	(void)pthread_mutex_lock(&io->mu);
+	*f = io->facts;
+	(void)pthread_mutex_unlock(&io->mu);
 	f->why_backend = io->why_backend.msg;
+	f->why_os_cache = io->why_os_cache.msg;
+	f->why_arena = io->why_arena.msg;
+}
+
+void
+cl_io_arena(struct cl_io *io, uint8_t *arena, uint64_t nbytes, uint64_t unit)
+{
+
+	if (io->back->arena == NULL)
+		return;
+	if ((errno = io->back->arena(io, arena, nbytes, unit)) == 0)
+		io->facts.arena_registered = true;
+	else
+		(void)cl_fail_errno(&io->why_arena, "buffers cannot be "
+		    "registered");
 }
 
 void
@@ -268,8 +356,9 @@ cl_io_submit(struct cl_io *io, struct cl_io_job *job, enum cl_io_queue queue)
 
 	job->queue = queue;
 	job->nissued = job->nrunning = 0;
-	job->arrived = job->nretries = 0;
+	job->arrived = job->fetched = job->nretries = 0;
 	job->read_ns = 0;
+	job->failed = NULL;
 	job->err.code = CL_OK;
 	job->state = CL_IO_QUEUED;
 	(void)pthread_mutex_lock(&io->mu);

@@ -18,6 +18,9 @@ struct cl_io_back {
 	bool		 modelled;	/* taken only where asked for */
 	/* All it needs, or an error that says why it cannot be had. */
 	int		(*open)(struct cl_io *, struct cl_err *);
+	/* Make buffers known, in units; 0 or an errno.  NULL: no use. */
+	int		(*arena)(struct cl_io *, uint8_t *, uint64_t nbytes,
+			    uint64_t unit);
 	/*
 	 * Under mu: there is more in the queues.  It may let go of mu, and
 	 * has it when it returns.
@@ -32,11 +35,20 @@ struct cl_io_back {
 	void		(*close)(struct cl_io *);
 };
 
-/* One part of a job on its way. */
+/*
+ * One part of a job on its way.  What is read is a window, which direct reads
+ * round out to the alignment: window bytes from off, to buf.
+ */
 struct cl_io_read {
 	struct cl_io_job *job;
 	const struct cl_io_part *part;
-	size_t		 got;
+	bool		 direct;
+	uint64_t	 off;
+	uint8_t		*buf;
+	size_t		 window;
+	size_t		 head;		/* of the window, before the part */
+	size_t		 got;		/* of the window */
+	size_t		 most;		/* got, before it was rounded down */
 	uint64_t	 begun_ns;
 	uint32_t	 nretries;
 	uint32_t	 nagain;	/* in a row, without progress */
@@ -57,18 +69,22 @@ struct cl_io {
 	void		*state;		/* the back end's */
 	uint64_t	 page;
 	struct cl_err	 why_backend;	/* why an earlier one is not used */
+	struct cl_err	 why_arena;	/* why it is not registered */
 
 	/* under mu */
 	pthread_mutex_t	 mu;
 	pthread_cond_t	 done;		/* the awaited job is */
 	const struct cl_io_job *awaited;
 	struct queue	 queue[2];	/* by enum cl_io_queue */
+	struct cl_io_facts facts;
+	struct cl_err	 why_os_cache;	/* why not direct */
 	bool		 stop;
 	bool		 failed;	/* a demand has; its error is `first` */
 	struct cl_err	 first;
 };
 
 extern const struct cl_io_back cl_io_back_pread;
+extern const struct cl_io_back cl_io_back_uring;
 extern const struct cl_io_back cl_io_back_model;
 extern const struct cl_io_back cl_io_back_sleep;
 
@@ -100,7 +116,39 @@ bool	cl_io_take(struct cl_io *, struct cl_io_read *);
  */
 bool	cl_io_step(struct cl_io *, struct cl_io_read *, ssize_t n);
 
+/* A read fails with errno, whatever may be tried again. */
+void	cl_io_refuse(struct cl_io *, struct cl_io_read *, int error);
+
 /* Under mu: a read is over. */
 void	cl_io_finish(struct cl_io *, struct cl_io_read *);
+
+/* io_direct.c: reading past the page cache. */
+
+/* Turn it on for all files, or say why not. */
+int	cl_io_direct_open(struct cl_io *, struct cl_err *);
+
+/* Without mu: a direct read was refused; from now on they are not. */
+void	cl_io_direct_end(struct cl_io *, int error);
+
+/* Pages of the files that stay in the page cache though told to go. */
+void	cl_io_probe_drop(struct cl_io *);
+
+/* io_linux.c and the like: what systems do each in their way. */
+
+#define CL_IO_ALIGN	4096		/* where the system does not tell */
+
+/* Reads of fd go past the page cache, or not; 0 or an errno. */
+int	cl_io_os_direct(int fd, bool on);
+
+/* What offset, length and buffer are multiples of then; 0: never. */
+uint32_t	cl_io_os_align(int fd);
+
+/* Drop some pages from the page cache; add how many, and how many stay. */
+void	cl_io_os_drop(int fd, uint64_t off, uint32_t npages, uint64_t page,
+	    uint64_t *probed, uint64_t *kept);
+
+/* Advice: these pages are not needed; reads are at random places. */
+void	cl_io_os_forget(int fd, uint64_t off, uint64_t nbytes);
+void	cl_io_os_random(int fd);
 
 #endif /* IO_INT_H */

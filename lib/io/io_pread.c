@@ -11,12 +11,11 @@
 static void
 pread_read(struct cl_io *io, struct cl_io_read *r)
 {
-	const struct cl_io_part *p = r->part;
 	ssize_t n;
 
 	do {
-		n = pread(io->file[p->file].fd, p->buf + r->got,
-		    p->nbytes - r->got, (off_t)(p->off + r->got));
+		n = pread(io->file[r->part->file].fd, r->buf + r->got,
+		    r->window - r->got, (off_t)(r->off + r->got));
 	} while (!cl_io_step(io, r, n == -1 ? -errno : n));
 }
 
