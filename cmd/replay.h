@@ -34,7 +34,11 @@ struct replay_options {
 	struct cl_virtual_spec spec;
 	enum cl_curve_policy curve;
 	bool		 warm;
+	enum cl_io_backend backend;
 	enum cl_io_os_cache os_cache;
+	bool		 direct_required;
+	bool		 hugepages;
+	uint32_t	 retries;
 	uint32_t	 nthreads;
 	/* What is done: replay_traces, or what an option has in its place. */
 	int		(*mode)(const struct replay_options *,

@@ -22,15 +22,24 @@ const char *const replay_curves[] = {
 	[CL_CURVE_LRU] = "lru", [CL_CURVE_BELADY] = "belady", NULL
 };
 const char *const replay_os_caches[] = {
-	[CL_IO_KEEP] = "keep", [CL_IO_DROP] = "drop", NULL
+	[CL_IO_KEEP] = "keep", [CL_IO_DROP] = "drop",
+	[CL_IO_DIRECT] = "direct", NULL
 };
+/* What --os-cache takes: the names above, and one that insists. */
+static const char *const os_caches[] = {
+	"keep", "drop", "direct", "direct=require", NULL
+};
+/* By enum cl_io_backend. */
+static const char *const backends[] = { "auto", "uring", "pread", NULL };
 
 enum {
-	OPT_CACHE = 256,
+	OPT_BACKEND = 256,
+	OPT_CACHE,
 	OPT_CONTRACT,
 	OPT_CURVE,
 	OPT_DEVICE,
 	OPT_FORCE,
+	OPT_HUGEPAGES,
 	OPT_IO,
 	OPT_LIST_POLICIES,
 	OPT_MODEL,
@@ -39,6 +48,7 @@ enum {
 	OPT_POLICY,
 	OPT_PREDICT,
 	OPT_PREFILL,
+	OPT_RETRY,
 	OPT_STATS,
 	OPT_THREADS,
 	OPT_TOKENS,
@@ -48,12 +58,14 @@ enum {
 };
 
 static const struct option long_options[] = {
+	{ "backend", required_argument, NULL, OPT_BACKEND },
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "contract", required_argument, NULL, OPT_CONTRACT },
 	{ "curve", optional_argument, NULL, OPT_CURVE },
 	{ "device", required_argument, NULL, OPT_DEVICE },
 	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "help", no_argument, NULL, 'h' },
+	{ "hugepages", no_argument, NULL, OPT_HUGEPAGES },
 	{ "io", required_argument, NULL, OPT_IO },
 	{ "list-policies", no_argument, NULL, OPT_LIST_POLICIES },
 	{ "model", required_argument, NULL, OPT_MODEL },
@@ -62,6 +74,7 @@ static const struct option long_options[] = {
 	{ "policy", required_argument, NULL, OPT_POLICY },
 	{ "predict", no_argument, NULL, OPT_PREDICT },
 	{ "prefill", required_argument, NULL, OPT_PREFILL },
+	{ "retry", required_argument, NULL, OPT_RETRY },
 	{ "stats", no_argument, NULL, OPT_STATS },
 	{ "threads", required_argument, NULL, OPT_THREADS },
 	{ "tokens", required_argument, NULL, OPT_TOKENS },
@@ -92,10 +105,23 @@ take_device(struct replay_options *o, const char *text)
 }
 
 static void
+take_os_cache(struct replay_options *o, const char *arg)
+{
+	unsigned i = fe_choice("--os-cache", arg, os_caches);
+
+	o->direct_required = i > CL_IO_DIRECT;
+	o->os_cache = o->direct_required ? CL_IO_DIRECT :
+	    (enum cl_io_os_cache)i;
+}
+
+static void
 take_option(struct replay_options *o, int c, const char *arg)
 {
 
 	switch (c) {
+	case OPT_BACKEND:
+		o->backend = fe_choice("--backend", arg, backends);
+		break;
 	case OPT_CACHE:
 		fe_budget("--cache", arg, &o->budget);
 		o->budget_text = arg;
@@ -115,6 +141,9 @@ take_option(struct replay_options *o, int c, const char *arg)
 	case OPT_FORCE:
 		o->replace = true;
 		break;
+	case OPT_HUGEPAGES:
+		o->hugepages = true;
+		break;
 	case OPT_IO:
 		o->io = (enum replay_io)fe_choice("--io", arg, replay_ios);
 		break;
@@ -125,7 +154,7 @@ take_option(struct replay_options *o, int c, const char *arg)
 		o->model = arg;
 		break;
 	case OPT_OS_CACHE:
-		o->os_cache = fe_choice("--os-cache", arg, replay_os_caches);
+		take_os_cache(o, arg);
 		break;
 	case OPT_PARTITION:
 		o->replay.partition = fe_choice("--partition", arg,
@@ -140,6 +169,9 @@ take_option(struct replay_options *o, int c, const char *arg)
 	case OPT_PREFILL:
 		o->prefill = fe_choice("--prefill", arg,
 		    cl_conditions_prefills);
+		break;
+	case OPT_RETRY:
+		o->retries = (uint32_t)fe_u64("--retry", arg, 0, 1000);
 		break;
 	case OPT_STATS:
 		o->mode = replay_stats;

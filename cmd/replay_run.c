@@ -35,8 +35,71 @@ struct run {
 	struct cl_events *events;
 	struct replay_fit fit;		/* of static */
 	struct cl_replay *replay;
+	bool		 told_reader;	/* what it does not do */
 	bool		 broken;	/* the output lacks a trailer, for good */
 };
+
+/* A fact that is only told where there is something to tell. */
+static void
+set_why(struct cl_stats_conds *c, const char *name, const char *why,
+    struct cl_err *err)
+{
+
+	if (why[0] != '\0')
+		(void)cl_stats_set_str(c, name, why, err);
+}
+
+/* How the reader reads, and why not as it was asked to. */
+static void
+set_reader(const struct run *r, struct cl_stats_conds *c,
+    const struct cl_io_facts *f, struct cl_err *err)
+{
+
+	if (r->o->backend == CL_IO_AUTO)
+		set_why(c, "backend_why", f->why_backend, err);
+	(void)cl_stats_set_str(c, "os_cache_used",
+	    replay_os_caches[f->os_cache], err);
+	set_why(c, "os_cache_why", f->why_os_cache, err);
+	(void)cl_stats_set_u64(c, "read_align", f->align, err);
+	(void)cl_stats_set_bool(c, "files_registered", f->files_registered,
+	    err);
+	(void)cl_stats_set_bool(c, "buffers_registered", f->arena_registered,
+	    err);
+	set_why(c, "buffers_why", f->why_arena, err);
+	if (f->os_cache == CL_IO_DROP) {
+		(void)cl_stats_set_u64(c, "pages_probed", f->pages_probed,
+		    err);
+		(void)cl_stats_set_u64(c, "pages_not_dropped", f->pages_kept,
+		    err);
+	}
+	if (r->o->hugepages)
+		(void)cl_stats_set_u64(c, "huge_bytes",
+		    cl_device_huge(r->device), err);
+}
+
+/* Warn, once, of what is not as it was asked for. */
+static void
+tell_reader(struct run *r)
+{
+	struct cl_io_facts f;
+
+	cl_io_facts(cl_device_io(r->device), &f);
+	if (r->told_reader || r->o->io != REPLAY_REAL)
+		return;
+	r->told_reader = true;
+	if (f.os_cache != r->o->os_cache)
+		fe_warn("--os-cache %s is not to be had (%s); reads go "
+		    "through the page cache", replay_os_caches[r->o->os_cache],
+		    f.why_os_cache);
+	if (f.pages_kept > 0)
+		fe_warn("the system could not drop %llu of %llu pages that "
+		    "were looked at: reads may come from the page cache",
+		    (unsigned long long)f.pages_kept,
+		    (unsigned long long)f.pages_probed);
+	if (r->o->hugepages && cl_device_huge(r->device) == 0)
+		fe_warn("--hugepages: the system gives none; pages are as "
+		    "they are");
+}
 
 /* What the run meets, rather than asked for. */
 static int
@@ -59,6 +122,7 @@ write_machine(struct run *r, const struct feed_trace *t, struct cl_err *err)
 		    cl_host_memory(""), err);
 		(void)cl_stats_set_u64(&c, "arena_bytes",
 		    cl_device_arena(r->device), err);
+		set_reader(r, &c, &facts, err);
 	}
 	(void)cl_stats_set_bool(&c, "trace_from_pipe", t->pipe, err);
 	status = err->code != CL_OK ? err->code :
@@ -78,14 +142,17 @@ open_device(struct run *r, const struct cl_model *m,
 	struct cl_device_options d = {
 		.io = {
 			.backend = r->o->io == REPLAY_MODEL ? CL_IO_MODEL :
-			    CL_IO_AUTO,
+			    r->o->backend,
 			.nthreads = r->o->nthreads,
 			.os_cache = r->o->os_cache,
+			.direct_required = r->o->direct_required,
+			.retries = r->o->retries,
 			.device = &r->o->spec,
 		},
 		.nslots = slots->nslots,
 		.nbypass = r->keys->kmax,
 		.stride = slots->stride,
+		.hugepages = r->o->hugepages,
 	};
 
 	r->device = cl_device_new(m, &d, err);
@@ -229,6 +296,8 @@ open_run(struct run *r, const struct feed_trace *t,
 	if (status != CL_OK)
 		return (status);
 	tell_raised(r, &slots);
+	if (r->device != NULL)
+		tell_reader(r);
 	o.nslots = slots.nslots;
 	o.device = r->device;
 	o.before = r->before;

@@ -168,4 +168,14 @@ void	cl_io_spend(struct cl_io *, uint64_t ns);
 /* Cancels what is not begun, waits for the rest; NULL is legal. */
 void	cl_io_free(struct cl_io *);
 
+/*
+ * Huge pages for memory that is not touched yet, at a multiple of
+ * CL_IO_HUGE_PAGE.  What is not granted costs nothing.
+ */
+#define CL_IO_HUGE_PAGE	((size_t)2 << 20)
+void	cl_io_huge_ask(void *, size_t nbytes);
+
+/* Bytes in huge pages of the mapping that p lies in; 0: none, or unknown. */
+uint64_t	cl_io_huge_bytes(const void *p);
+
 #endif /* CL_IO_H */

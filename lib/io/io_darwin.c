@@ -47,3 +47,18 @@ cl_io_os_random(int fd)
 
 	(void)fcntl(fd, F_RDAHEAD, 0);
 }
+
+void
+cl_io_huge_ask(void *p, size_t nbytes)
+{
+
+	(void)p, (void)nbytes;
+}
+
+uint64_t
+cl_io_huge_bytes(const void *p)
+{
+
+	(void)p;
+	return (0);
+}

@@ -1,12 +1,15 @@
 /*
- * What Linux alone has: O_DIRECT, what statx(2) knows of it, mincore(2).
+ * What Linux alone has: O_DIRECT, what statx(2) knows of it, mincore(2), and
+ * transparent huge pages: no reserve that may be empty, and no SIGBUS.
  */
 
 #define _GNU_SOURCE
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/stat.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -94,4 +97,36 @@ cl_io_os_drop(int fd, uint64_t off, uint32_t npages, uint64_t page,
 			*kept += there[i] & 1;
 	}
 	(void)munmap(p, n);
+}
+
+void
+cl_io_huge_ask(void *p, size_t nbytes)
+{
+
+	(void)madvise(p, nbytes, MADV_HUGEPAGE);
+}
+
+/* See proc_pid_smaps(5): a line of addresses, then lines of figures. */
+uint64_t
+cl_io_huge_bytes(const void *p)
+{
+	uintptr_t from, to, at = (uintptr_t)p;
+	uint64_t kib;
+	char line[512];
+	bool here = false;
+	FILE *f;
+
+	if ((f = fopen("/proc/self/smaps", "re")) == NULL)
+		return (0);
+	kib = 0;
+	while (fgets(line, sizeof(line), f) != NULL) {
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &from, &to) ==
+		    2)
+			here = at >= from && at < to;
+		else if (here && sscanf(line, "AnonHugePages: %" SCNu64,
+		    &kib) == 1)
+			break;
+	}
+	(void)fclose(f);
+	return (kib * 1024);
 }

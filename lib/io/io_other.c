@@ -47,3 +47,18 @@ cl_io_os_random(int fd)
 
 	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
 }
+
+void
+cl_io_huge_ask(void *p, size_t nbytes)
+{
+
+	(void)p, (void)nbytes;
+}
+
+uint64_t
+cl_io_huge_bytes(const void *p)
+{
+
+	(void)p;
+	return (0);
+}

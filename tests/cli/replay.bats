@@ -369,7 +369,8 @@ crc32c()
 	cp "$MODEL" m.gguf
 	run --separate-stderr traced -f -o /dev/null -P m.gguf \
 	    -e inject=pread64:error=EIO:when=200 \
-	    cl-replay --model m.gguf --threads 2 -o out.cls "$TRACE"
+	    cl-replay --model m.gguf --backend pread --threads 2 -o out.cls \
+	    "$TRACE"
 	status_is 2
 	[[ $stderr == *cl-replay:\ layer\ *\ expert\ *:\ m.gguf:\ offset\ * ]]
 	[[ $stderr == *"Input/output error"* ]]
