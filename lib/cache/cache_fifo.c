@@ -114,6 +114,19 @@ fifo_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 	return (true);
 }
 
+/* What is written behind the newest counts for nothing, unless it misses. */
+INLINE uint32_t
+fifo_turn(struct cl_cache *c, struct pool *p, uint32_t key, bool miss)
+{
+	struct fifo *f = c->state;
+	struct queue *q = &f->queue[p->number];
+	uint32_t old = q->key[q->first];
+
+	q->key[behind(q, q->first, q->n)] = key;
+	q->first = behind(q, q->first, miss);
+	return (old);
+}
+
 INLINE void
 fifo_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 {
@@ -140,7 +153,7 @@ fifo_evict(struct cl_cache *c, struct pool *p)
 	return (take_first(&f->queue[p->number]));
 }
 
-POLICY_SERVE(fifo)
+POLICY_SERVE_TURNING(fifo)
 POLICY_RETAIN(fifo)
 
 const struct policy cl_cache_fifo = {

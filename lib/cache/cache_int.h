@@ -16,6 +16,12 @@
  *	use	a key of the event, resident or not, is recorded as used; fresh
  *		where this event did not find it resident.  Knows no pins.
  *
+ * One may have another, to be fast under serial, where the pool is full and
+ * nobody is pinned; it should do without a branch by miss:
+ *
+ *	turn	the key comes in, where it misses, for the one that is
+ *		returned; else a resident is returned, and nothing happens.
+ *
  * One that is a total order over experts has two more, for contract retain:
  *
  *	enter	a missing key comes in, however many there are: at most as
@@ -110,6 +116,8 @@ struct cl_cache {
 
 typedef bool policy_admit(struct cl_cache *, struct pool *, uint32_t key,
     uint32_t *victim);
+typedef uint32_t policy_turn(struct cl_cache *, struct pool *, uint32_t key,
+    bool miss);
 typedef void policy_use(struct cl_cache *, struct pool *, uint32_t key,
     bool fresh);
 typedef void policy_enter(struct cl_cache *, struct pool *, uint32_t key);
@@ -312,6 +320,43 @@ cache_serial(struct cl_cache *c, struct pool *p, const uint32_t *keys,
 		c->word[from / WORD_MEMBERS] = word;
 		digest = cl_hash_mix(digest, word);
 	}
+	c->digest = digest;
+}
+
+/*
+ * The same, counted, without a branch that depends on what hits.  A full pool
+ * stays full.
+ */
+INLINE void
+cache_serial_turning(struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t n, policy_admit *admit, policy_use *use, policy_turn *turn)
+{
+	uint64_t digest = c->digest, word = 0, class, mixed, miss;
+	uint32_t i, key, victim;
+
+	if (!pool_full(p) || p->nslots == 0) {
+		cache_serial(c, p, keys, n, admit, use, true);
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		key = keys[i];
+		class = c->known[key];
+		miss = class >> 1;
+		victim = turn(c, p, key, miss != 0);
+		c->known[victim] = (uint16_t)(CL_CLASS_CAPACITY * miss);
+		c->known[key] = CL_CLASS_HIT;
+		mixed = cl_hash_mix(digest, c->names[victim]);
+		digest ^= (digest ^ mixed) & (0 - miss);
+		c->out.nvictims += (uint32_t)miss;
+		word |= class << 4 * (i % WORD_MEMBERS);
+		use(c, p, key, miss != 0);
+		if (i % WORD_MEMBERS == WORD_MEMBERS - 1 || i == n - 1) {
+			cache_count_word(c, word);
+			digest = cl_hash_mix(digest, word);
+			word = 0;
+		}
+	}
+	c->event += n;
 	c->digest = digest;
 }
 
@@ -567,6 +612,15 @@ sketch_count(const struct sketch *s, uint32_t key, uint32_t nhashes)
 
 /* The serve verb of a policy that has NAME_admit and NAME_use. */
 #define POLICY_SERVE(name)						\
+POLICY_SERVE_COUNTING(name, cache_serial(c, p, keys, n, name##_admit,	\
+    name##_use, true))
+
+/* The same, if it has NAME_turn as well. */
+#define POLICY_SERVE_TURNING(name)					\
+POLICY_SERVE_COUNTING(name, cache_serial_turning(c, p, keys, n,		\
+    name##_admit, name##_use, name##_turn))
+
+#define POLICY_SERVE_COUNTING(name, count_serial)			\
 static void								\
 name##_serve(struct cl_cache *c, struct pool *p, const uint32_t *keys,	\
     uint32_t n)								\
@@ -577,8 +631,7 @@ name##_serve(struct cl_cache *c, struct pool *p, const uint32_t *keys,	\
 		cache_event(c, p, keys, n, name##_admit, name##_use,	\
 		    true);						\
 	else if (c->names != NULL)					\
-		cache_serial(c, p, keys, n, name##_admit, name##_use,	\
-		    true);						\
+		count_serial;						\
 	else if (event)							\
 		cache_event(c, p, keys, n, name##_admit, name##_use,	\
 		    false);						\

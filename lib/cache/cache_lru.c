@@ -96,6 +96,18 @@ lru_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 	return (true);
 }
 
+/* The border passes over the one that leaves. */
+INLINE uint32_t
+lru_turn(struct cl_cache *c, struct pool *p, uint32_t key, bool miss)
+{
+	struct lru *l = c->state;
+	uint32_t old = l->border[p->number], newer = l->link[old].newer;
+
+	(void)key;
+	l->border[p->number] = miss ? newer : old;
+	return (old);
+}
+
 INLINE void
 lru_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 {
@@ -122,7 +134,7 @@ lru_evict(struct cl_cache *c, struct pool *p)
 	return (old);
 }
 
-POLICY_SERVE(lru)
+POLICY_SERVE_TURNING(lru)
 POLICY_RETAIN(lru)
 
 const struct policy cl_cache_lru = {
