@@ -753,6 +753,7 @@ extern const struct policy cl_cache_clock;
 extern const struct policy cl_cache_fifo;
 extern const struct policy cl_cache_infinite;
 extern const struct policy cl_cache_least_stale;
+extern const struct policy cl_cache_lecar;
 extern const struct policy cl_cache_lfru;
 extern const struct policy cl_cache_lfu;
 extern const struct policy cl_cache_lfu_aged;

@@ -31,6 +31,7 @@ static const struct policy *const table[] = {
 	&cl_cache_twoq,
 	&cl_cache_arc,
 	&cl_cache_lirs,
+	&cl_cache_lecar,
 	&cl_cache_wtinylfu,
 	&cl_cache_least_stale,
 	&cl_cache_random,
