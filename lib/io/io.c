@@ -108,7 +108,7 @@ set_window(const struct cl_io *io, struct cl_io_read *r)
 	r->direct = io->facts.os_cache == CL_IO_DIRECT;
 	r->head = r->direct ? (size_t)(p->off & (align - 1)) : 0;
 	r->off = p->off - r->head;
-	r->buf = p->buf - r->head;
+	r->buf = p->buf == NULL ? NULL : p->buf - r->head;	/* modelled */
 	r->window = p->nbytes;
 	if (r->direct)
 		r->window = (size_t)cl_roundup(r->head + p->nbytes, align);
