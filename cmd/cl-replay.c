@@ -23,6 +23,7 @@ static const struct fe_command command = {
 "         --io model --device read=7G,latency=80us,depth=32[,...]\n"
 "         --os-cache keep|drop|direct (keep)  --hugepages\n"
 "studies: --curve [lru|belady] (lru)  --stats  --predict\n"
+"         --calibrate MODEL  --samples N (9)\n"
 "output:  -o FILE  --force  -h, --help  -V, --version\n"
 "\n"
 "Exit status: 0 done, 2 trouble (an incomplete trace is trouble).\n"

@@ -40,6 +40,7 @@ struct replay_options {
 	bool		 hugepages;
 	uint32_t	 retries;
 	uint32_t	 nthreads;
+	uint32_t	 nsamples;	/* of each figure of --calibrate */
 	/* What is done: replay_traces, or what an option has in its place. */
 	int		(*mode)(const struct replay_options *,
 			    char *const *operands, int n);
@@ -72,6 +73,10 @@ int	replay_fit(struct replay_fit *, const char *path,
 
 /* Replay every trace, each as a run of its own. */
 int	replay_traces(const struct replay_options *, char *const *operands,
+	    int n);
+
+/* --calibrate: measure the machine with the experts of a model. */
+int	replay_calibrate(const struct replay_options *, char *const *operands,
 	    int n);
 
 /* --curve: the hits of a cache of every capacity, without one. */

@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "cl/calibrate.h"
 #include "cl/conditions.h"
 #include "cl/err.h"
 #include "fe.h"
@@ -35,6 +36,7 @@ static const char *const backends[] = { "auto", "uring", "pread", NULL };
 enum {
 	OPT_BACKEND = 256,
 	OPT_CACHE,
+	OPT_CALIBRATE,
 	OPT_CONTRACT,
 	OPT_CURVE,
 	OPT_DEVICE,
@@ -49,6 +51,7 @@ enum {
 	OPT_PREDICT,
 	OPT_PREFILL,
 	OPT_RETRY,
+	OPT_SAMPLES,
 	OPT_STATS,
 	OPT_THREADS,
 	OPT_TOKENS,
@@ -60,6 +63,7 @@ enum {
 static const struct option long_options[] = {
 	{ "backend", required_argument, NULL, OPT_BACKEND },
 	{ "cache", required_argument, NULL, OPT_CACHE },
+	{ "calibrate", no_argument, NULL, OPT_CALIBRATE },
 	{ "contract", required_argument, NULL, OPT_CONTRACT },
 	{ "curve", optional_argument, NULL, OPT_CURVE },
 	{ "device", required_argument, NULL, OPT_DEVICE },
@@ -75,6 +79,7 @@ static const struct option long_options[] = {
 	{ "predict", no_argument, NULL, OPT_PREDICT },
 	{ "prefill", required_argument, NULL, OPT_PREFILL },
 	{ "retry", required_argument, NULL, OPT_RETRY },
+	{ "samples", required_argument, NULL, OPT_SAMPLES },
 	{ "stats", no_argument, NULL, OPT_STATS },
 	{ "threads", required_argument, NULL, OPT_THREADS },
 	{ "tokens", required_argument, NULL, OPT_TOKENS },
@@ -126,6 +131,9 @@ take_option(struct replay_options *o, int c, const char *arg)
 		fe_budget("--cache", arg, &o->budget);
 		o->budget_text = arg;
 		break;
+	case OPT_CALIBRATE:
+		o->mode = replay_calibrate;
+		break;
 	case OPT_CONTRACT:
 		o->replay.contract = fe_choice("--contract", arg,
 		    cl_conditions_contracts);
@@ -173,6 +181,10 @@ take_option(struct replay_options *o, int c, const char *arg)
 	case OPT_RETRY:
 		o->retries = (uint32_t)fe_u64("--retry", arg, 0, 1000);
 		break;
+	case OPT_SAMPLES:
+		o->nsamples = (uint32_t)fe_u64("--samples", arg,
+		    CL_SAMPLE_LEAST, CL_CALIBRATE_SAMPLES_MAX);
+		break;
 	case OPT_STATS:
 		o->mode = replay_stats;
 		break;
@@ -218,6 +230,7 @@ replay_options(struct replay_options *o, int argc, char **argv, int *first)
 		.budget_text = "25%",
 		.io = REPLAY_REAL,
 		.nthreads = 4,
+		.nsamples = 9,
 		.mode = replay_traces,
 	};
 	replay_policy("lru", &o->replay.policy);
