@@ -228,6 +228,7 @@ void
 cl_cache_stage(struct cl_cache *c, uint32_t key)
 {
 
+	assert(c->names == NULL);
 	assert(c->known[key] == CL_CLASS_COLD ||
 	    c->known[key] == CL_CLASS_CAPACITY);
 	c->known[key] = CL_CLASS_STAGED;

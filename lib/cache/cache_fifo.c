@@ -122,6 +122,13 @@ fifo_turn(struct cl_cache *c, struct pool *p, uint32_t key, bool miss)
 	struct queue *q = &f->queue[p->number];
 	uint32_t old = q->key[q->first];
 
+	if (cache_pinned(c, old)) {
+		if (miss) {
+			old = take_unpinned(c, q);
+			append(q, key);
+		}
+		return (old);
+	}
 	q->key[behind(q, q->first, q->n)] = key;
 	q->first = behind(q, q->first, miss);
 	return (old);

@@ -16,8 +16,8 @@
  *	use	a key of the event, resident or not, is recorded as used; fresh
  *		where this event did not find it resident.  Knows no pins.
  *
- * One may have another, to be fast under serial, where the pool is full and
- * nobody is pinned; it should do without a branch by miss:
+ * One may have another, to be fast where the pool is full and somebody in it
+ * is not pinned; it should do without a branch by miss:
  *
  *	turn	the key comes in, where it misses, for the one that is
  *		returned; else a resident is returned, and nothing happens.
@@ -236,15 +236,18 @@ cache_classify(struct cl_cache *c, const uint32_t *keys, uint32_t n)
 	return (word);
 }
 
-/* Add up the classes of a word. */
-INLINE void
+/* Add up the classes of a word; how many are misses. */
+INLINE uint32_t
 cache_count_word(struct cl_cache *c, uint64_t word)
 {
 	uint64_t misses = word >> 1 & WORD_ONES;
+	uint32_t ncapacity = word_sum(misses & word);
+	uint32_t ncold = word_sum(misses & ~word);
 
 	c->out.nstaged += word_sum(word & ~misses & WORD_ONES);
-	c->out.ncapacity += word_sum(misses & word);
-	c->out.ncold += word_sum(misses & ~word);
+	c->out.ncapacity += ncapacity;
+	c->out.ncold += ncold;
+	return (ncapacity + ncold);
 }
 
 /* Member i is the last one of a word. */
@@ -252,9 +255,27 @@ INLINE void
 cache_end_word(struct cl_cache *c, uint32_t i, uint64_t word)
 {
 
-	cache_count_word(c, word);
+	(void)cache_count_word(c, word);
 	c->word[i / WORD_MEMBERS] = word;
 	c->digest = cl_hash_mix(c->digest, word);
+}
+
+/* Step 4: all members are used, and the pins dropped. */
+INLINE void
+cache_use_all(struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t n, policy_use *use)
+{
+	uint32_t from, i, m;
+	uint64_t word;
+
+	for (from = 0; from < n; from += WORD_MEMBERS) {
+		word = c->word[from / WORD_MEMBERS];
+		m = word_members(n, from);
+		for (i = 0; i < m; i++, word >>= 4) {
+			use(c, p, keys[from + i], (word & CLASS_MASK) != 0);
+			c->known[keys[from + i]] &= CLASS_MASK;
+		}
+	}
 }
 
 /* Serve all members as one event, by the contract's four steps. */
@@ -263,7 +284,7 @@ cache_event(struct cl_cache *c, struct pool *p, const uint32_t *keys,
     uint32_t n, policy_admit *admit, policy_use *use, const bool counted)
 {
 	uint64_t digest = c->digest, word, misses;
-	uint32_t from, i, m;
+	uint32_t from, i;
 
 	c->event++;
 	for (from = 0; from < n; from += WORD_MEMBERS)
@@ -271,7 +292,7 @@ cache_event(struct cl_cache *c, struct pool *p, const uint32_t *keys,
 		    word_members(n, from));
 	for (from = 0; from < n; from += WORD_MEMBERS) {
 		word = c->word[from / WORD_MEMBERS];
-		cache_count_word(c, word);
+		(void)cache_count_word(c, word);
 		misses = word_admissions(word);
 		for (; misses != 0; misses &= misses - 1) {
 			i = (uint32_t)__builtin_ctzll(misses) / 4;
@@ -281,14 +302,7 @@ cache_event(struct cl_cache *c, struct pool *p, const uint32_t *keys,
 		c->word[from / WORD_MEMBERS] = word;
 		digest = cl_hash_mix(digest, word);
 	}
-	for (from = 0; from < n; from += WORD_MEMBERS) {
-		word = c->word[from / WORD_MEMBERS];
-		m = word_members(n, from);
-		for (i = 0; i < m; i++, word >>= 4) {
-			use(c, p, keys[from + i], (word & CLASS_MASK) != 0);
-			c->known[keys[from + i]] &= CLASS_MASK;
-		}
-	}
+	cache_use_all(c, p, keys, n, use);
 	c->digest = digest;
 }
 
@@ -316,10 +330,57 @@ cache_serial(struct cl_cache *c, struct pool *p, const uint32_t *keys,
 				c->out_slot[from + i] = c->slot[key];
 			use(c, p, key, class != CL_CLASS_HIT);
 		}
-		cache_count_word(c, word);
+		(void)cache_count_word(c, word);
 		c->word[from / WORD_MEMBERS] = word;
 		digest = cl_hash_mix(digest, word);
 	}
+	c->digest = digest;
+}
+
+/* Where miss is 1, the victim leaves; where it is 0, nothing happens. */
+INLINE uint64_t
+cache_turned(struct cl_cache *c, uint32_t victim, uint64_t miss,
+    uint64_t digest)
+{
+	uint64_t mixed = cl_hash_mix(digest, c->names[victim]);
+
+	c->known[victim] |= (uint16_t)(CL_CLASS_CAPACITY * miss);
+	c->out.nvictims += (uint32_t)miss;
+	return (digest ^ ((digest ^ mixed) & (0 - miss)));
+}
+
+/*
+ * An event, counted, without a branch that depends on what hits.  With more
+ * slots than members, somebody is never pinned.
+ */
+INLINE void
+cache_event_turning(struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t n, policy_admit *admit, policy_use *use, policy_turn *turn)
+{
+	uint64_t digest = c->digest, word, miss;
+	uint32_t from, i, m, victim;
+
+	if (!pool_full(p) || p->nslots <= n) {
+		cache_event(c, p, keys, n, admit, use, true);
+		return;
+	}
+	c->event++;
+	for (from = 0; from < n; from += WORD_MEMBERS)
+		c->word[from / WORD_MEMBERS] = cache_classify(c, keys + from,
+		    word_members(n, from));
+	for (from = 0; from < n; from += WORD_MEMBERS) {
+		word = c->word[from / WORD_MEMBERS];
+		m = word_members(n, from);
+		for (i = 0; i < m; i++) {
+			miss = word >> (4 * i + 1) & 1;
+			victim = turn(c, p, keys[from + i], miss != 0);
+			digest = cache_turned(c, victim, miss, digest);
+			c->known[keys[from + i]] = PINNED;
+		}
+		(void)cache_count_word(c, word);
+		digest = cl_hash_mix(digest, word);
+	}
+	cache_use_all(c, p, keys, n, use);
 	c->digest = digest;
 }
 
@@ -331,7 +392,7 @@ INLINE void
 cache_serial_turning(struct cl_cache *c, struct pool *p, const uint32_t *keys,
     uint32_t n, policy_admit *admit, policy_use *use, policy_turn *turn)
 {
-	uint64_t digest = c->digest, word = 0, class, mixed, miss;
+	uint64_t digest = c->digest, word = 0, class, miss;
 	uint32_t i, key, victim;
 
 	if (!pool_full(p) || p->nslots == 0) {
@@ -343,15 +404,12 @@ cache_serial_turning(struct cl_cache *c, struct pool *p, const uint32_t *keys,
 		class = c->known[key];
 		miss = class >> 1;
 		victim = turn(c, p, key, miss != 0);
-		c->known[victim] = (uint16_t)(CL_CLASS_CAPACITY * miss);
+		digest = cache_turned(c, victim, miss, digest);
 		c->known[key] = CL_CLASS_HIT;
-		mixed = cl_hash_mix(digest, c->names[victim]);
-		digest ^= (digest ^ mixed) & (0 - miss);
-		c->out.nvictims += (uint32_t)miss;
 		word |= class << 4 * (i % WORD_MEMBERS);
 		use(c, p, key, miss != 0);
 		if (i % WORD_MEMBERS == WORD_MEMBERS - 1 || i == n - 1) {
-			cache_count_word(c, word);
+			(void)cache_count_word(c, word);
 			digest = cl_hash_mix(digest, word);
 			word = 0;
 		}
@@ -612,15 +670,20 @@ sketch_count(const struct sketch *s, uint32_t key, uint32_t nhashes)
 
 /* The serve verb of a policy that has NAME_admit and NAME_use. */
 #define POLICY_SERVE(name)						\
-POLICY_SERVE_COUNTING(name, cache_serial(c, p, keys, n, name##_admit,	\
-    name##_use, true))
+POLICY_SERVE_COUNTING(name,						\
+    cache_event(c, p, keys, n, name##_admit, name##_use, true),		\
+    cache_serial(c, p, keys, n, name##_admit, name##_use, true))
 
 /* The same, if it has NAME_turn as well. */
 #define POLICY_SERVE_TURNING(name)					\
-POLICY_SERVE_COUNTING(name, cache_serial_turning(c, p, keys, n,		\
-    name##_admit, name##_use, name##_turn))
+POLICY_SERVE_COUNTING(name,						\
+    cache_event_turning(c, p, keys, n, name##_admit, name##_use,	\
+    name##_turn),							\
+    cache_serial_turning(c, p, keys, n, name##_admit, name##_use,	\
+    name##_turn))
 
-#define POLICY_SERVE_COUNTING(name, count_serial)			\
+/* The same, counted by verbs of its own. */
+#define POLICY_SERVE_COUNTING(name, count_event, count_serial)		\
 static void								\
 name##_serve(struct cl_cache *c, struct pool *p, const uint32_t *keys,	\
     uint32_t n)								\
@@ -628,8 +691,7 @@ name##_serve(struct cl_cache *c, struct pool *p, const uint32_t *keys,	\
 	bool event = c->contract == CL_CONTRACT_EVENT;			\
 									\
 	if (c->names != NULL && event)					\
-		cache_event(c, p, keys, n, name##_admit, name##_use,	\
-		    true);						\
+		count_event;						\
 	else if (c->names != NULL)					\
 		count_serial;						\
 	else if (event)							\

@@ -134,7 +134,62 @@ lru_evict(struct cl_cache *c, struct pool *p)
 	return (old);
 }
 
-POLICY_SERVE_TURNING(lru)
+/* All members of a word become most recent, in order; what they were. */
+INLINE uint64_t
+lru_touch_all(struct cl_cache *c, struct lru *l, struct pool *p,
+    const uint32_t *keys, uint32_t n)
+{
+	uint32_t ring = l->ring + p->number, border = l->border[p->number];
+	uint64_t word = 0;
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		word |= (uint64_t)c->known[keys[i]] << 4 * i;
+		c->known[keys[i]] = CL_CLASS_HIT;
+		border = border == keys[i] ? l->link[border].newer : border;
+		ring_touch(l->link, ring, keys[i]);
+	}
+	l->border[p->number] = border;
+	return (word);
+}
+
+/*
+ * An event, counted.  In a full pool with more slots than members, who leaves
+ * is the same after they have been used as before: so they need no pins.
+ */
+static void
+lru_count_event(struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t n)
+{
+	struct lru *l = c->state;
+	uint32_t from, i, nmisses, border;
+	uint64_t digest = c->digest;
+
+	if (!pool_full(p) || p->nslots <= n) {
+		cache_event(c, p, keys, n, lru_admit, lru_use, true);
+		return;
+	}
+	c->event++;
+	for (from = 0; from < n; from += WORD_MEMBERS)
+		c->word[from / WORD_MEMBERS] = lru_touch_all(c, l, p,
+		    keys + from, word_members(n, from));
+	border = l->border[p->number];
+	for (from = 0; from < n; from += WORD_MEMBERS) {
+		nmisses = cache_count_word(c, c->word[from / WORD_MEMBERS]);
+		for (i = 0; i < nmisses; i++) {
+			c->known[border] = CL_CLASS_CAPACITY;
+			digest = cl_hash_mix(digest, c->names[border]);
+			border = l->link[border].newer;
+		}
+		c->out.nvictims += nmisses;
+		digest = cl_hash_mix(digest, c->word[from / WORD_MEMBERS]);
+	}
+	l->border[p->number] = border;
+	c->digest = digest;
+}
+
+POLICY_SERVE_COUNTING(lru, lru_count_event(c, p, keys, n),
+    cache_serial_turning(c, p, keys, n, lru_admit, lru_use, lru_turn))
 POLICY_RETAIN(lru)
 
 const struct policy cl_cache_lru = {
