@@ -70,7 +70,8 @@ belady_open(const struct cl_cache *c)
 
 	if ((b = calloc(1, sizeof(*b))) == NULL)
 		return (NULL);
-	b->entry = calloc(last->first_slot + last->nslots, sizeof(*b->entry));
+	b->entry = calloc((size_t)last->first_slot + last->nslots +
+	    (size_t)c->npools * c->nevent, sizeof(*b->entry));
 	b->place = calloc(c->nkeys, sizeof(*b->place));
 	b->heap = calloc(c->npools, sizeof(*b->heap));
 	b->wish = calloc(c->nevent, sizeof(*b->wish));
@@ -81,7 +82,8 @@ belady_open(const struct cl_cache *c)
 		return (NULL);
 	}
 	for (i = 0; i < c->npools; i++)
-		b->heap[i].entry = b->entry + c->pool[i].first_slot;
+		b->heap[i].entry = b->entry + c->pool[i].first_slot +
+		    (size_t)i * c->nevent;
 	return (b);
 }
 
@@ -199,6 +201,27 @@ belady_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 		sift_up(b, h, h->n++, e);
 }
 
+/* Under retain: its use will put it in. */
+INLINE void
+belady_enter(struct cl_cache *c, struct pool *p, uint32_t key)
+{
+
+	(void)c;
+	(void)p;
+	(void)key;
+}
+
+INLINE uint32_t
+belady_evict(struct cl_cache *c, struct pool *p)
+{
+	struct belady *b = c->state;
+	struct heap *h = &b->heap[p->number];
+	uint32_t key = furthest(c, b, h);
+
+	h->entry[0] = HOLE;
+	return (key);
+}
+
 static int
 compare(const void *a, const void *b)
 {
@@ -282,6 +305,7 @@ belady_begin(struct cl_cache *c, const uint32_t *next)
 }
 
 POLICY_SERVE(belady)
+POLICY_RETAIN(belady)
 POLICY_SERVE(bypass)
 
 static void
@@ -300,13 +324,14 @@ planned_serve(struct cl_cache *c, struct pool *p, const uint32_t *keys,
 
 const struct policy cl_cache_belady = {
 	.info = { .name = "belady", .foresees = CL_FUTURE_EVENTS,
-	    .paper = PAPER,
+	    .paper = PAPER, .total_order = true,
 	    .summary = "furthest next use; the fewest misses where all are "
 	    "admitted" },
 	.open = belady_open,
 	.free = belady_free,
 	.begin = belady_begin,
 	.serve = belady_serve,
+	.retain = belady_retain,
 };
 
 const struct policy cl_cache_belady_bypass = {

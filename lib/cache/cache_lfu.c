@@ -66,6 +66,7 @@ static void *
 lfu_open(const struct cl_cache *c)
 {
 	const struct pool *last = &c->pool[c->npools - 1];
+	size_t n = (size_t)last->first_slot + last->nslots;
 	struct lfu *l;
 	uint32_t i;
 
@@ -73,7 +74,8 @@ lfu_open(const struct cl_cache *c)
 		return (NULL);
 	l->rank = calloc(c->nkeys, sizeof(*l->rank));
 	l->inside = calloc(c->nkeys, sizeof(*l->inside));
-	l->entry = calloc(last->first_slot + last->nslots, sizeof(*l->entry));
+	l->entry = calloc(n + (size_t)c->npools * c->nevent,
+	    sizeof(*l->entry));
 	l->heap = calloc(c->npools, sizeof(*l->heap));
 	if (l->rank == NULL || l->inside == NULL || l->entry == NULL ||
 	    l->heap == NULL) {
@@ -81,7 +83,8 @@ lfu_open(const struct cl_cache *c)
 		return (NULL);
 	}
 	for (i = 0; i < c->npools; i++)
-		l->heap[i].entry = l->entry + c->pool[i].first_slot;
+		l->heap[i].entry = l->entry + c->pool[i].first_slot +
+		    (size_t)i * c->nevent;
 	return (l);
 }
 
@@ -219,6 +222,33 @@ use(struct cl_cache *c, struct pool *p, uint32_t key, enum form form)
 	}
 }
 
+/* Under retain: its use will put it in. */
+INLINE void
+lfu_enter(struct cl_cache *c, struct pool *p, uint32_t key)
+{
+	struct lfu *l = c->state;
+
+	(void)p;
+	l->rank[key].count = 0;
+}
+
+INLINE void
+ghost_enter(struct cl_cache *c, struct pool *p, uint32_t key)
+{
+
+	(void)c;
+	(void)p;
+	(void)key;
+}
+
+INLINE uint32_t
+lfu_evict(struct cl_cache *c, struct pool *p)
+{
+	struct lfu *l = c->state;
+
+	return (take_lowest(c, l, &l->heap[p->number]));
+}
+
 INLINE bool
 lfu_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 {
@@ -264,24 +294,35 @@ aged_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 	use(c, p, key, AGED);
 }
 
+#define ghost_evict	lfu_evict
+#define aged_enter	lfu_enter
+#define aged_evict	lfu_evict
+
 POLICY_SERVE(lfu)
+POLICY_RETAIN(lfu)
 POLICY_SERVE(ghost)
+POLICY_RETAIN(ghost)
 POLICY_SERVE(aged)
+POLICY_RETAIN(aged)
 
 const struct policy cl_cache_lfu = {
 	.info = { .name = "lfu",
-	    .summary = "least frequently used since admission" },
+	    .summary = "least frequently used since admission",
+	    .total_order = true },
 	.open = lfu_open,
 	.free = lfu_free,
 	.serve = lfu_serve,
+	.retain = lfu_retain,
 };
 
 const struct policy cl_cache_lfu_ghost = {
 	.info = { .name = "lfu-ghost",
-	    .summary = "least frequently used over all time" },
+	    .summary = "least frequently used over all time",
+	    .total_order = true },
 	.open = lfu_open,
 	.free = lfu_free,
 	.serve = ghost_serve,
+	.retain = ghost_retain,
 };
 
 const struct policy cl_cache_lfu_aged = {
@@ -289,8 +330,10 @@ const struct policy cl_cache_lfu_aged = {
 	    .summary = "lfu, with all counts halved now and then",
 	    .param = { { .name = "every",
 	    .unit = "accesses of a pool, 0 for 10 a slot",
-	    .hi = UINT32_MAX } } },
+	    .hi = UINT32_MAX } },
+	    .total_order = true },
 	.open = lfu_open,
 	.free = lfu_free,
 	.serve = aged_serve,
+	.retain = aged_retain,
 };

@@ -137,6 +137,34 @@ twin_event(struct twin *t, const uint32_t *s, uint32_t n,
 		t->k[s[i]].pinned = false;
 }
 
+/* All of S comes in and is used; then who is worst leaves, until all fit. */
+static void
+twin_retain(struct twin *t, const uint32_t *s, uint32_t n,
+    const struct cl_cache_outcome *out)
+{
+	bool hit[NKEYS];
+	uint32_t i;
+
+	t->event++;
+	for (i = 0; i < n; i++) {
+		hit[i] = t->k[s[i]].resident;
+		if (!hit[i]) {
+			t->k[s[i]].resident = true;
+			t->k[s[i]].since = 0;
+			t->nresident++;
+		}
+	}
+	for (i = 0; i < n; i++)
+		use(t, s[i]);
+	for (; t->nresident > t->nslots; t->nresident--)
+		t->k[victim_of(t)].resident = false;
+	for (i = 0; i < n; i++) {
+		assert((out->class[i] & 3) != CL_CLASS_HIT || hit[i]);
+		assert(!(out->class[i] & CL_CACHE_NOT_KEPT) ==
+		    t->k[s[i]].resident);
+	}
+}
+
 /* Distinct keys, the lower ones more often. */
 static uint32_t
 random_event(uint64_t *rng, uint32_t *keys)
@@ -185,7 +213,9 @@ run_twin(const char *policy, enum form form, uint32_t nslots, uint64_t every,
 		t.pass += e == 0 || cl_rng_below(&rng, 4) == 0;
 		n = random_event(&rng, keys);
 		out = cl_cache_serve(c, 0, keys, n);
-		if (contract == CL_CONTRACT_EVENT)
+		if (contract == CL_CONTRACT_RETAIN)
+			twin_retain(&t, keys, n, out);
+		else if (contract == CL_CONTRACT_EVENT)
 			twin_event(&t, keys, n, out, 0);
 		else
 			for (i = 0; i < n; i++)
@@ -204,6 +234,9 @@ run_twins(const char *policy, enum form form, uint64_t every)
 		    every, CL_CONTRACT_EVENT);
 		run_twin(policy, form, nslots, every == 0 ? 10 * nslots :
 		    every, CL_CONTRACT_SERIAL);
+		if (form != LFRU)
+			run_twin(policy, form, nslots, every == 0 ?
+			    10 * nslots : every, CL_CONTRACT_RETAIN);
 	}
 }
 
