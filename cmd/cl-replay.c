@@ -18,6 +18,8 @@ static const struct fe_command command = {
 "         --partition global|layer (global)\n"
 "replay:  --contract event|serial|retain (event)  --prefill union|token|skip (union)\n"
 "         --warmup N (0)  --tokens N (all)  --window N (64)\n"
+"ahead:   --prefetch previous|popular|ahead|oracle[:recall=R]  --stage N\n"
+"         --width N  --seed N\n"
 "reading: --io real|none (real)  --model FILE  --threads N (4)\n"
 "         --backend auto|uring|pread (auto)  --retry N (0)\n"
 "         --io model --device read=7G,latency=80us,depth=32[,...]\n"

@@ -34,6 +34,7 @@ struct replay_options {
 	struct cl_virtual_spec spec;
 	enum cl_curve_policy curve;
 	bool		 warm;
+	uint64_t	 nstage;	/* staging slots; 0: twice the largest k */
 	enum cl_io_backend backend;
 	enum cl_io_os_cache os_cache;
 	bool		 direct_required;
@@ -56,6 +57,20 @@ extern const char *const replay_os_caches[];	/* by enum cl_io_os_cache */
  */
 void	replay_options(struct replay_options *, int argc, char **argv,
 	    int *first);
+
+/* Options of how experts are read and used; the others are above these. */
+enum {
+	OPT_ENGINE = 1024,
+	OPT_PREFETCH,
+	OPT_SEED,
+	OPT_STAGE,
+	OPT_WIDTH
+};
+
+void	replay_engine_option(struct replay_options *, int c, const char *arg);
+
+/* Die of options that are of use only together. */
+void	replay_engine_check(const struct replay_options *);
 
 /* A policy as --policy takes it; dies of misuse. */
 void	replay_policy(const char *text, struct cl_cache_policy *);

@@ -77,15 +77,19 @@ static const struct option long_options[] = {
 	{ "partition", required_argument, NULL, OPT_PARTITION },
 	{ "policy", required_argument, NULL, OPT_POLICY },
 	{ "predict", no_argument, NULL, OPT_PREDICT },
+	{ "prefetch", required_argument, NULL, OPT_PREFETCH },
 	{ "prefill", required_argument, NULL, OPT_PREFILL },
 	{ "retry", required_argument, NULL, OPT_RETRY },
 	{ "samples", required_argument, NULL, OPT_SAMPLES },
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "stage", required_argument, NULL, OPT_STAGE },
 	{ "stats", no_argument, NULL, OPT_STATS },
 	{ "threads", required_argument, NULL, OPT_THREADS },
 	{ "tokens", required_argument, NULL, OPT_TOKENS },
 	{ "version", no_argument, NULL, 'V' },
 	{ "warm", no_argument, NULL, OPT_WARM },
 	{ "warmup", required_argument, NULL, OPT_WARMUP },
+	{ "width", required_argument, NULL, OPT_WIDTH },
 	{ "window", required_argument, NULL, OPT_WINDOW },
 	{ NULL, 0, NULL, 0 }
 };
@@ -204,6 +208,8 @@ take_option(struct replay_options *o, int c, const char *arg)
 	case OPT_WINDOW:
 		o->replay.window = fe_u64("--window", arg, 0, TOKENS_MAX);
 		break;
+	default:
+		replay_engine_option(o, c, arg);
 	}
 }
 
@@ -225,7 +231,7 @@ replay_options(struct replay_options *o, int argc, char **argv, int *first)
 	int c;
 
 	*o = (struct replay_options){
-		.replay = { .window = 64 },
+		.replay = { .window = 64, .predict.seed = 1 },
 		.budget = { CL_BUDGET_PERCENT, 2500 },
 		.budget_text = "25%",
 		.io = REPLAY_REAL,
@@ -258,4 +264,5 @@ replay_options(struct replay_options *o, int argc, char **argv, int *first)
 		    "read=7G,latency=80us,depth=32");
 	if (o->io != REPLAY_MODEL && o->device != NULL)
 		fe_misuse("--device is of --io model");
+	replay_engine_check(o);
 }

@@ -137,7 +137,7 @@ write_machine(struct run *r, const struct feed_trace *t, struct cl_err *err)
  */
 static int
 open_device(struct run *r, const struct cl_model *m,
-    const struct cl_budget_slots *slots, struct cl_err *err)
+    const struct cl_budget_slots *slots, uint32_t nstage, struct cl_err *err)
 {
 	struct cl_device_options d = {
 		.io = {
@@ -150,6 +150,7 @@ open_device(struct run *r, const struct cl_model *m,
 			.device = &r->o->spec,
 		},
 		.nslots = slots->nslots,
+		.nstage = nstage,
 		.nbypass = r->keys->kmax,
 		.stride = slots->stride,
 		.hugepages = r->o->hugepages,
@@ -235,6 +236,15 @@ take_pass(void *arg, const struct cl_pass *pass, struct cl_err *err)
 	return (cl_replay_pass(arg, pass, err));
 }
 
+/* What a predictor sees of a pass. */
+static enum cl_events_cells
+cells_for(enum cl_predict_kind kind)
+{
+
+	return (kind == CL_PREDICT_OFF ? CL_CELLS_NONE :
+	    kind == CL_PREDICT_AHEAD ? CL_CELLS_ALL : CL_CELLS_IDS);
+}
+
 /* The replay, and the passes that will reach it. */
 static int
 make_replay(struct run *r, const struct cl_model *m,
@@ -246,8 +256,8 @@ make_replay(struct run *r, const struct cl_model *m,
 	if (r->replay == NULL)
 		return (err->code);
 	sink.arg = r->replay;
-	r->events = cl_events_new(r->keys, r->o->prefill, CL_CELLS_NONE,
-	    &sink, err);
+	r->events = cl_events_new(r->keys, r->o->prefill,
+	    cells_for(o->predict.kind), &sink, err);
 	return (r->events == NULL ? err->code : CL_OK);
 }
 
@@ -261,6 +271,24 @@ tell_raised(struct run *r, const struct cl_budget_slots *slots)
 		    r->o->budget_text);
 		r->told_raised = true;
 	}
+}
+
+/* How many staging slots there are, if the trace has what is foretold from. */
+static int
+plan_stage(const struct run *r, const struct feed_trace *t,
+    const struct cl_trace_head *head, struct cl_replay_options *o,
+    struct cl_err *err)
+{
+
+	if (o->predict.kind == CL_PREDICT_OFF)
+		return (CL_OK);
+	if (o->predict.kind == CL_PREDICT_AHEAD && !head->forecast)
+		return (cl_fail(err, CL_EINVAL, "%s: --prefetch ahead needs a "
+		    "trace with a second row of scores, and this one has "
+		    "none", t->name));
+	o->nstage = r->o->nstage != 0 ? (uint32_t)r->o->nstage :
+	    2 * r->keys->kmax;
+	return (CL_OK);
 }
 
 /* A trace begins: all that a replay of it needs. */
@@ -290,9 +318,11 @@ open_run(struct run *r, const struct feed_trace *t,
 		return (err->code);
 	status = cl_budget_resolve(o.policy.info->holds_all ? &everything :
 	    &r->o->budget, &sums, &slots, err);
+	if (status == CL_OK)
+		status = plan_stage(r, t, head, &o, err);
 	if (status == CL_OK && r->o->io != REPLAY_NONE && r->device == NULL)
 		status = open_device(r, r->model != NULL ? r->model : m,
-		    &slots, err);
+		    &slots, o.nstage, err);
 	if (status != CL_OK)
 		return (status);
 	tell_raised(r, &slots);
@@ -393,7 +423,7 @@ drop_run(void *arg)
 	cl_stats_writer_free(r->writer);
 	r->events = NULL;
 	r->writer = NULL;
-	if (r->o->warm && r->replay != NULL) {
+	if (r->o->warm && r->replay != NULL && !r->broken) {
 		cl_replay_free(r->before);
 		cl_keys_free(r->before_keys);
 		r->before = r->replay;

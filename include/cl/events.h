@@ -56,6 +56,7 @@ struct cl_pass {
 	uint64_t	 ntokens;	/* of this part, without padding */
 	uint64_t	 npadding;
 	const struct cl_event *event;	/* one for each column */
+	const struct cl_event *foretold; /* of each; NULL: nothing was */
 	/*
 	 * Where cells were asked for: the tokens of this part, and what token
 	 * i uses of column c at cell[c x ncells + i].

@@ -15,8 +15,11 @@
 #include <stdint.h>
 
 #include "cl/cache.h"
+#include "cl/predict.h"
 
+struct cl_compute;
 struct cl_device;
+struct cl_device_slab;
 struct cl_err;
 struct cl_keys;
 struct cl_model;
@@ -51,7 +54,19 @@ struct cl_replay_options {
 	 * that it is chosen by.  Only while it is opened.
 	 */
 	const uint64_t	*uses;
-	struct cl_device *device;	/* NULL: count, and read nothing */
+	/*
+	 * Where experts are foretold, passes come with cells: ids for all
+	 * predictors, and all of them for `ahead`.
+	 */
+	struct cl_predict_options predict;
+	uint32_t	 nstage;	/* staging slots; 0: nothing is read ahead */
+	/*
+	 * NULL: count, and read nothing.  Else it has buffers for the slots
+	 * of the cache and of staging.
+	 */
+	struct cl_device *device;
+	const struct cl_compute *compute;	/* NULL: bytes are not looked at */
+	uint64_t	 compute_ns;	/* for each event, on top */
 	/*
 	 * Where given: once it is true, no more of what was collected is
 	 * replayed, and the run has been interrupted.
@@ -62,7 +77,7 @@ struct cl_replay_options {
 	 * are there, and before they may be overwritten.
 	 */
 	void		(*served)(void *arg, uint32_t layer, uint32_t expert,
-			    const uint8_t *bytes, uint64_t nbytes);
+			    const struct cl_device_slab *, uint32_t nslabs);
 	void		*arg;
 };
 

@@ -156,6 +156,24 @@ foresight(const struct cl_model *m, const struct cl_replay_options *o)
 	    "heuristic" : "exact");
 }
 
+/* What is read ahead; none where that is off, but for its name. */
+static void
+set_prefetch(struct cl_stats_conds *c, const struct cl_replay_options *o,
+    struct cl_err *err)
+{
+	const struct cl_predict_options *p = &o->predict;
+	char text[CL_PREDICT_TEXT];
+	bool on = p->kind != CL_PREDICT_OFF;
+
+	(void)cl_stats_set_str(c, "prefetch", cl_predict_text(p, text), err);
+	if (!on)
+		return;
+	set_number(c, "width", p->width, p->width != 0, err);
+	(void)cl_stats_set_u64(c, "stage", o->nstage, err);
+	if (p->kind == CL_PREDICT_ORACLE)
+		(void)cl_stats_set_u64(c, "seed", p->seed, err);
+}
+
 int
 cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
     const struct cl_trace_head *head, const struct cl_model *m,
@@ -181,6 +199,7 @@ cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
 	set_number(c, "stride_bytes", slots->stride, bytes, err);
 	if (what->warm)
 		(void)cl_stats_set_bool(c, "warm", true, err);
+	set_prefetch(c, o, err);
 	(void)cl_stats_set_str(c, "io", what->io, err);
 	if (what->threads != 0)
 		(void)cl_stats_set_u64(c, "threads", what->threads, err);

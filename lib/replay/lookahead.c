@@ -1,6 +1,6 @@
 /*
  * Keys of all events in one array, where each event begins in a second, and
- * what else a pass was in a third.  One walk back through the events knows of
+ * what else a pass was in a third.  What was foretold is kept like events.  One walk back through the events knows of
  * each key when it was last met, which is its next use from there.
  *
  * Where members of an event are told apart by what follows it, each has the
@@ -48,6 +48,11 @@ struct cl_lookahead {
 	uint32_t	*first;		/* of each event: its first access */
 	size_t		 nevents;
 	size_t		 event_cap;
+	uint32_t	*said;		/* keys that were foretold */
+	size_t		 nsaid;
+	size_t		 said_cap;
+	uint32_t	*said_n;	/* of each event, how many of them */
+	size_t		 said_n_cap;
 	struct pass	*pass;
 	size_t		 npasses;
 	size_t		 pass_cap;
@@ -60,9 +65,11 @@ struct cl_lookahead {
 	/* handed out */
 	size_t		 at_pass;
 	size_t		 at_event;
+	size_t		 at_said;
 	struct cl_pass	 out;
 	struct cl_event	*event;		/* of each column */
-	const uint32_t	**out_next;	/* the same */
+	struct cl_event	*foretold;	/* the same */
+	const uint32_t	**out_next;
 };
 
 struct cl_lookahead *
@@ -78,9 +85,11 @@ cl_lookahead_new(const struct cl_keys *keys, struct cl_err *err)
 	l->met = calloc(keys->nkeys, sizeof(*l->met));
 	l->member = calloc(keys->nlargest, sizeof(*l->member));
 	l->event = calloc(keys->ncolumns, sizeof(*l->event));
+	l->foretold = calloc(keys->ncolumns, sizeof(*l->foretold));
 	l->out_next = calloc(keys->ncolumns, sizeof(*l->out_next));
 	if (l->met == NULL || l->member == NULL ||
-	    l->event == NULL || l->out_next == NULL) {
+	    l->event == NULL || l->foretold == NULL ||
+	    l->out_next == NULL) {
 		cl_fail_nomem(err, "what is to come");
 		cl_lookahead_free(l);
 		return (NULL);
@@ -108,6 +117,25 @@ add_event(struct cl_lookahead *l, const struct cl_event *e, struct cl_err *err)
 	return (CL_OK);
 }
 
+/* What was foretold of the event that was just added. */
+static int
+add_foretold(struct cl_lookahead *l, const struct cl_event *e,
+    struct cl_err *err)
+{
+	int status;
+
+	if ((status = cl_vec_grow(&l->said, &l->said_cap, l->nsaid + e->n,
+	    sizeof(*l->said), err)) != CL_OK ||
+	    (status = cl_vec_grow(&l->said_n, &l->said_n_cap, l->nevents,
+	    sizeof(*l->said_n), err)) != CL_OK)
+		return (status);
+	l->said_n[l->nevents - 1] = e->n;
+	if (e->n > 0)
+		memcpy(l->said + l->nsaid, e->keys, e->n * sizeof(*l->said));
+	l->nsaid += e->n;
+	return (CL_OK);
+}
+
 int
 cl_lookahead_add(struct cl_lookahead *l, const struct cl_pass *p,
     struct cl_err *err)
@@ -127,7 +155,9 @@ cl_lookahead_add(struct cl_lookahead *l, const struct cl_pass *p,
 	for (i = 0; i < l->keys->ncolumns && !p->skipped; i++) {
 		if (p->event[i].n == 0)
 			continue;
-		if ((status = add_event(l, &p->event[i], err)) != CL_OK)
+		if ((status = add_event(l, &p->event[i], err)) != CL_OK ||
+		    (p->foretold != NULL && (status = add_foretold(l,
+		    &p->foretold[i], err)) != CL_OK))
 			return (status);
 		to->nevents++;
 	}
@@ -227,11 +257,17 @@ cl_lookahead_next(struct cl_lookahead *l, const struct cl_pass **pass,
 		l->event[column].n = (uint32_t)(end_of(l, l->at_event) -
 		    first);
 		l->out_next[column] = l->next + first;
+		if (l->said_n == NULL)
+			continue;
+		l->foretold[column].keys = l->said + l->at_said;
+		l->foretold[column].n = l->said_n[l->at_event];
+		l->at_said += l->said_n[l->at_event];
 	}
 	l->out = (struct cl_pass){ .begins = p->begins, .ends = p->ends,
 	    .prefill = p->prefill, .skipped = p->skipped,
 	    .ntokens = p->ntokens, .npadding = p->npadding,
-	    .event = l->event };
+	    .event = l->event,
+	    .foretold = l->said_n == NULL ? NULL : l->foretold };
 	*pass = &l->out;
 	*next = l->out_next;
 	return (CL_OK);
@@ -250,6 +286,9 @@ cl_lookahead_free(struct cl_lookahead *l)
 	free(l->met);
 	free(l->member);
 	free(l->event);
+	free(l->foretold);
+	free(l->said);
+	free(l->said_n);
 	free(l->out_next);
 	free(l);
 }

@@ -4,6 +4,7 @@
  */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cl/clock.h"
 #include "cl/device.h"
@@ -70,12 +71,13 @@ make_arrays(struct cl_replay *r, struct cl_err *err)
 
 	r->name = calloc(r->keys->nkeys, sizeof(*r->name));
 	r->column = calloc(r->keys->ncolumns, sizeof(*r->column));
-	if (r->o.device != NULL) {
-		r->job = calloc(nevent, sizeof(*r->job));
-		r->buf = calloc(nevent, sizeof(*r->buf));
-	}
-	if (r->name == NULL || r->column == NULL ||
-	    (r->o.device != NULL && (r->job == NULL || r->buf == NULL)))
+	if (r->name == NULL || r->column == NULL)
+		return (cl_fail_nomem(err, "the replay's tables"));
+	if (r->o.device == NULL)
+		return (CL_OK);
+	r->job = calloc(nevent, sizeof(*r->job));
+	r->member = calloc(nevent, sizeof(*r->member));
+	if (r->job == NULL || r->member == NULL)
 		return (cl_fail_nomem(err, "the replay's tables"));
 	return (CL_OK);
 }
@@ -131,7 +133,9 @@ set_up(struct cl_replay *r, const struct cl_model *m, struct cl_err *err)
 	    (status = make_arrays(r, err)) != CL_OK)
 		return (status);
 	fill_columns(r);
-	if ((status = cl_replay_make_cache(r, err)) != CL_OK)
+	if ((status = cl_replay_make_cache(r, err)) != CL_OK ||
+	    (status = cl_replay_open_predict(r, m, err)) != CL_OK ||
+	    (status = cl_replay_open_stage(r, err)) != CL_OK)
 		return (status);
 	if (r->o.policy.info->loads && r->o.before == NULL &&
 	    (status = cl_replay_pin(r, err)) != CL_OK)
@@ -147,6 +151,9 @@ static void
 begin_counting(struct cl_replay *r)
 {
 
+	r->checksum = 0;
+	r->epoch++;
+	memset(r->latency, 0, sizeof(r->latency));
 	cl_tally_reset(r->tally);
 	r->phase[PREFILL]->n[CL_N_PRELOAD] = r->preload;
 	r->phase[PREFILL]->n[CL_N_PRELOAD_BYTES] = r->preload_bytes;
@@ -165,6 +172,9 @@ cl_replay_new(const struct cl_model *m, const struct cl_keys *keys,
 		return (NULL);
 	}
 	r->o = *o;
+	r->model = m;
+	r->counts = o->device == NULL && (o->nstage == 0 ||
+	    o->predict.kind == CL_PREDICT_OFF);
 	r->keys = keys;
 	r->writer = writer;
 	r->warming = o->warmup > 0;
@@ -220,21 +230,51 @@ end_pass(struct cl_replay *r, struct cl_err *err)
 	return (CL_OK);
 }
 
+/*
+ * The experts to serve of an event: the plain choice.  Routing that heeds the
+ * cache makes others of the cells here.
+ */
+static const struct cl_event *
+choose(const struct cl_pass *pass, uint32_t c)
+{
+
+	return (&pass->event[c]);
+}
+
+/* What is foretold of the column that the pass uses next, behind column c. */
+static void
+look_ahead(struct cl_replay *r, const struct cl_pass *pass, uint32_t c)
+{
+	struct foretold *f = &r->foretold;
+
+	f->coming = NULL;
+	if (pass->foretold == NULL)
+		return;
+	while (++c < r->keys->ncolumns)
+		if (pass->event[c].n > 0) {
+			f->coming = &pass->foretold[c];
+			f->column = &r->column[c];
+			return;
+		}
+}
+
 static int
 serve(struct cl_replay *r, const struct cl_pass *pass, struct cl_err *err)
 {
 	unsigned phase = pass->prefill ? PREFILL : DECODE;
-	const struct cl_event *event = pass->event;
+	const struct cl_event *event;
 	uint32_t i;
 	int status;
 
-	for (i = 0; i < r->keys->ncolumns; i++, event++) {
+	for (i = 0; i < r->keys->ncolumns; i++) {
+		event = choose(pass, i);
 		if (event->n == 0)
 			continue;
 		if (r->next != NULL)
 			cl_cache_foretell(r->cache, event->keys, r->next[i],
 			    event->n);
-		if (r->o.device == NULL)
+		look_ahead(r, pass, i);
+		if (r->counts)
 			cl_replay_count(r, &r->column[i], event->keys,
 			    event->n, phase);
 		else if ((status = cl_replay_event(r, &r->column[i],
@@ -263,14 +303,17 @@ cl_replay_serve(struct cl_replay *r, const struct cl_pass *pass,
 }
 
 int
-cl_replay_pass(struct cl_replay *r, const struct cl_pass *pass,
+cl_replay_pass(struct cl_replay *r, const struct cl_pass *given,
     struct cl_err *err)
 {
+	struct cl_pass pass = *given;
 
 	if (cl_replay_done(r))
 		return (CL_OK);
-	return (r->ahead != NULL ? cl_replay_collect(r, pass, err) :
-	    cl_replay_serve(r, pass, err));
+	if (!pass.skipped)
+		pass.foretold = cl_replay_foretell(r, &pass);
+	return (r->ahead != NULL ? cl_replay_collect(r, &pass, err) :
+	    cl_replay_serve(r, &pass, err));
 }
 
 void
@@ -304,6 +347,7 @@ cl_replay_finish(struct cl_replay *r, const struct cl_stats_end *given,
 		begin_counting(r);
 	}
 	stop_clock(r);
+	cl_replay_end_stage(r, DECODE);
 	if (r->o.device != NULL)
 		cl_replay_measure(r);
 	if (r->o.window != 0 && r->counted > r->window_from &&
@@ -324,8 +368,11 @@ cl_replay_free(struct cl_replay *r)
 		return;
 	free(r->column);
 	free(r->name);
+	cl_replay_close_stage(r);
+	cl_replay_close_predict(r);
+	free(r->buffer);
 	free(r->job);
-	free(r->buf);
+	free(r->member);
 	cl_cache_free(r->cache);
 	cl_lookahead_free(r->ahead);
 	cl_tally_free(r->tally);

@@ -47,14 +47,31 @@ take_over(struct cl_replay *r, struct cl_err *err)
 	    !cl_cache_policy_equal(&b->o.policy, &r->o.policy))
 		return (cl_fail(err, CL_EINVAL, "a cache cannot go on with "
 		    "other slots, contract, policy or partition"));
-	if ((b->o.device == NULL) != (r->o.device == NULL))
-		return (cl_fail(err, CL_EINVAL, "a cache that reads cannot go "
-		    "on with one that only counts"));
+	if (b->counts != r->counts)
+		return (cl_fail(err, CL_EINVAL, "a cache that reads or "
+		    "prefetches cannot go on with one that only counts"));
 	r->cache = b->cache;
 	b->cache = NULL;
 	free(r->name);				/* the cache has the other */
 	r->name = b->name;
 	b->name = NULL;
+	r->buffer = b->buffer;
+	b->buffer = NULL;
+	return (CL_OK);
+}
+
+/* A buffer for each slot, which staging may exchange for one of its own. */
+static int
+make_buffers(struct cl_replay *r, struct cl_err *err)
+{
+	uint32_t i;
+
+	if (r->o.device == NULL)
+		return (CL_OK);
+	if ((r->buffer = calloc(r->o.nslots, sizeof(*r->buffer))) == NULL)
+		return (cl_fail_nomem(err, "the cache's slots"));
+	for (i = 0; i < r->o.nslots; i++)
+		r->buffer[i] = i;
 	return (CL_OK);
 }
 
@@ -66,14 +83,14 @@ cl_replay_make_cache(struct cl_replay *r, struct cl_err *err)
 		.nevent = r->keys->nlargest,
 		.contract = r->o.contract,
 		.policy = r->o.policy,
-		.names = r->o.device == NULL ? r->name : NULL,
+		.names = r->counts ? r->name : NULL,
 	};
 	struct cl_cache_pool *pools;
 	int status = CL_OK;
 
-	if (r->o.device != NULL && cl_cache_policy_compat(&o.policy))
+	if (!r->counts && cl_cache_policy_compat(&o.policy))
 		return (cl_fail(err, CL_EINVAL, "policy %s:compat only counts: "
-		    "it cannot go with reads", o.policy.info->name));
+		    "it cannot go with reads or prefetch", o.policy.info->name));
 	if ((pools = calloc(r->keys->ncolumns, sizeof(*pools))) == NULL)
 		return (cl_fail_nomem(err, "the cache's pools"));
 	pools[0].nkeys = r->keys->nkeys;
@@ -88,5 +105,7 @@ cl_replay_make_cache(struct cl_replay *r, struct cl_err *err)
 	else if (status == CL_OK && (r->cache = cl_cache_new(&o, err)) == NULL)
 		status = err->code;
 	free(pools);
+	if (status == CL_OK && r->buffer == NULL)
+		status = make_buffers(r, err);
 	return (status);
 }

@@ -3,17 +3,11 @@
  * take note, and what was missing is read and waited for.  Under serial every
  * access is an event to the cache; where bytes are read, each is then served
  * to its end before the next, since its slot may be given on at once.
- *
- * What the cache does not keep is read into a bypass buffer.  An event with
- * more of them than there are buffers is served in waves: the reads under way
- * are waited for, their bytes are done with, and the buffers are used again.
  */
 
-#include "cl/device.h"
 #include "cl/err.h"
 #include "cl/hash.h"
 #include "cl/num.h"
-#include "cl/virtual.h"
 #include "replay_int.h"
 
 #define WORD_MEMBERS	16		/* of 4 bits: the digest's words */
@@ -134,132 +128,27 @@ digest_end(uint64_t d, uint32_t n, uint64_t word)
 	return (n % WORD_MEMBERS != 0 ? cl_hash_mix(d, word) : d);
 }
 
-static bool
-is_miss(uint8_t class)
-{
-
-	return ((class & ~CL_CACHE_NOT_KEPT) >= CL_CLASS_COLD);
-}
-
-/* Computing, where there are no bytes to compute with. */
-static void
-spend(struct cl_replay *r, uint64_t ns)
-{
-	uint64_t t0 = cl_replay_now(r);
-
-	cl_io_spend(cl_device_io(r->o.device), ns);
-	r->measure[CL_M_COMPUTE_NS] += cl_replay_now(r) - t0;
-}
-
-/* What the modelled kernel takes over n experts. */
-static uint64_t
-kernel_ns(const struct cl_virtual_spec *spec, const struct column *col,
-    uint32_t n)
-{
-	uint64_t nbytes;
-
-	if (!cl_mul(n, col->expert_bytes, &nbytes))
-		nbytes = UINT64_MAX;
-	return (cl_virtual_kernel_ns(spec, nbytes));
-}
-
-static bool
-leaves(uint8_t class)
-{
-
-	return (class == (CL_CLASS_HIT | CL_CACHE_NOT_KEPT));
-}
-
-/* Members from .. to - 1 are read: wait for it, and hand their bytes on. */
+/* What the cache has decided of n members, and what follows from it. */
 static int
-wave(struct cl_replay *r, struct column *col, const uint32_t *keys,
-    const struct cl_cache_outcome *out, uint8_t *const *buf, uint32_t from,
-    uint32_t to, struct cl_err *err)
+carry_out(struct cl_replay *r, struct column *col, const uint32_t *keys,
+    uint32_t n, const struct cl_cache_outcome *out, unsigned phase, bool last,
+    struct cl_err *err)
 {
-	const struct cl_virtual_spec *spec = cl_device_spec(r->o.device);
-	uint64_t t0 = cl_replay_now(r);
-	uint32_t i, expert;
-	int status = CL_OK;
 
-	for (i = from; i < to; i++)
-		if (is_miss(out->class[i])) {
-			(void)cl_device_wait(r->o.device, &r->job[i],
-			    col->layer, keys[i] - col->base, err);
-			r->measure[CL_M_READ_NS] += r->job[i].read_ns;
-			if (r->job[i].err.code != CL_OK)
-				status = r->job[i].err.code;
-		}
-	t0 = cl_replay_now(r) - t0;
-	r->measure[CL_M_IO_WAIT_NS] += t0;
-	col->tally->io_wait_ns += t0;
-	if (spec != NULL) {
-		spend(r, kernel_ns(spec, col, to - from));
-		return (status);
-	}
-	for (i = from; i < to && status == CL_OK && r->o.served != NULL; i++) {
-		if (leaves(out->class[i]))
-			continue;		/* handed out before */
-		expert = keys[i] - col->base;
-		r->o.served(r->o.arg, col->layer, expert, buf[i],
-		    col->expert_bytes);
-	}
-	return (status);
-}
-
-/*
- * Under retain a hit may have been thrown out for a newcomer, which is read
- * into its slot: what there is to do with its bytes is done before.
- */
-static void
-hand_out_leaving(struct cl_replay *r, struct column *col,
-    const uint32_t *keys, uint32_t n, const struct cl_cache_outcome *out)
-{
-	uint32_t i;
-
-	if (r->o.served == NULL || cl_device_spec(r->o.device) != NULL)
-		return;
-	for (i = 0; i < n; i++)
-		if (leaves(out->class[i]))
-			r->o.served(r->o.arg, col->layer, keys[i] - col->base,
-			    cl_device_slot(r->o.device, out->slot[i]),
-			    col->expert_bytes);
-}
-
-/* Read what was missing, in rank order. */
-static int
-fetch(struct cl_replay *r, struct column *col, const uint32_t *keys,
-    uint32_t n, const struct cl_cache_outcome *out, struct cl_err *err)
-{
-	uint32_t i, from = 0, nbypass = 0;
-	uint8_t **buf = r->buf;
-	int status;
-
-	hand_out_leaving(r, col, keys, n, out);
-	for (i = 0; i < n; i++) {
-		if (out->slot[i] != CL_CACHE_NO_SLOT)
-			buf[i] = cl_device_slot(r->o.device, out->slot[i]);
-		else if (nbypass < r->keys->kmax)
-			buf[i] = cl_device_bypass(r->o.device, nbypass++);
-		else {
-			if ((status = wave(r, col, keys, out, buf, from, i,
-			    err)) != CL_OK)
-				return (status);
-			from = i;
-			nbypass = 0;
-			buf[i] = cl_device_bypass(r->o.device, nbypass++);
-		}
-		if (is_miss(out->class[i]))
-			cl_device_read(r->o.device, &r->job[i], col->layer,
-			    keys[i] - col->base, buf[i], CL_IO_DEMAND);
-	}
-	return (wave(r, col, keys, out, buf, from, n, err));
+	if (r->o.device != NULL)
+		cl_replay_compute_leaving(r, col, keys, n, out);
+	if (out->nstaged > 0)
+		cl_replay_take_staged(r, keys, n, out, phase);
+	if (r->o.device != NULL)
+		return (cl_replay_fetch(r, col, keys, n, out, phase, last,
+		    err));
+	return (last ? cl_replay_stage(r, phase, err) : CL_OK);
 }
 
 int
 cl_replay_event(struct cl_replay *r, struct column *col, const uint32_t *keys,
     uint32_t n, unsigned phase, struct cl_err *err)
 {
-	const struct cl_virtual_spec *spec = cl_device_spec(r->o.device);
 	const struct cl_cache_outcome *out;
 	uint32_t i, step = n;
 	uint64_t d, word = 0;
@@ -273,12 +162,14 @@ cl_replay_event(struct cl_replay *r, struct column *col, const uint32_t *keys,
 		if ((status = count(r, col, out, step, phase, err)) != CL_OK)
 			return (status);
 		d = digest_members(r, d, out, step, i, &word);
-		if ((status = fetch(r, col, keys + i, step, out, err)) !=
-		    CL_OK)
+		if ((status = carry_out(r, col, keys + i, step, out, phase,
+		    i + step == n, err)) != CL_OK)
 			return (status);
 	}
-	if (spec != NULL)
-		spend(r, spec->compute_ns);
+	if (r->stage.n > 0)
+		cl_replay_unstage(r, col, phase);
+	if (r->o.device != NULL)
+		cl_replay_end_step(r);
 	r->digest = digest_end(d, n, word);
 	r->phase[phase]->n[CL_N_EVENTS] +=
 	    r->o.contract == CL_CONTRACT_SERIAL ? n : 1;

@@ -5,6 +5,7 @@
  * A replay's state.
  */
 
+#include "cl/hist.h"
 #include "cl/host.h"
 #include "cl/io.h"
 #include "cl/keys.h"
@@ -24,11 +25,64 @@ struct column {
 	uint64_t	 nevents[NPHASES];
 };
 
+/* What a predictor says of the part of a pass at hand. */
+struct foretold {
+	struct cl_predict *predict;	/* NULL: nothing */
+	uint64_t	 ntokens;	/* told of so far */
+	uint32_t	 stamp;		/* of the part, > 0 */
+	uint32_t	*stamped;	/* of each key: the part that listed it */
+	uint32_t	*list;		/* of each column, at its base */
+	struct cl_event	*event;		/* of each column: keys by rank */
+	uint16_t	*ids;		/* room for one token */
+
+	/* of the next event of the part; NULL: there is none */
+	const struct cl_event *coming;
+	const struct column *column;
+};
+
+/* A read ahead of its event. */
+struct replay_read {
+	struct cl_io_job job;
+	uint32_t	 buffer;	/* of the arena */
+	uint64_t	 epoch;		/* that issued it */
+	bool		 cancelled;
+	struct replay_read *next;
+};
+
+struct staged {
+	uint32_t	 key;
+	const struct column *col;
+	bool		 used;		/* and not kept */
+	struct replay_read *read;
+};
+
+struct stage {
+	uint32_t	 nslots;	/* 0: nothing is staged */
+	uint32_t	 n;		/* slots in use, the first ones */
+	struct staged	*slot;
+	uint32_t	*at;		/* of each staged key: its slot */
+	bool		 over;		/* and nothing is under way */
+
+	/* reading */
+	struct replay_read *read;	/* twice as many as slots */
+	struct replay_read *free;
+	struct replay_read *stale;	/* not wanted, and maybe under way */
+	uint32_t	*idle;		/* buffers */
+	uint32_t	 nidle;
+};
+
+/* Where the bytes of a member of the event at hand are. */
+struct member {
+	uint8_t		*bytes;
+	struct replay_read *read;	/* of one that was staged, or NULL */
+};
+
 struct cl_replay {
 	/* fixed at open */
 	struct cl_replay_options o;
 	struct cl_stats_writer *writer;
 	struct cl_cache	*cache;
+	const struct cl_model *model;
 	const struct cl_keys *keys;
 	struct column	*column;
 	uint64_t	*name;		/* of each key: 2^63 + layer x 2^32 + e */
@@ -44,6 +98,8 @@ struct cl_replay {
 	uint64_t	 preload;
 	uint64_t	 preload_bytes;
 
+	bool		 counts;	/* it does nothing else: no outcomes */
+
 	/* the run */
 	bool		 warming;
 	bool		 done;
@@ -58,8 +114,14 @@ struct cl_replay {
 	uint64_t	*measure;
 
 	/* reading */
+	struct foretold	 foretold;
+	struct stage	 stage;
+	uint32_t	*buffer;	/* of each of the cache's slots */
 	struct cl_io_job *job;		/* one for each member of an event */
-	uint8_t		**buf;		/* where each member's bytes are */
+	struct member	*member;
+	uint64_t	 checksum;	/* of all that was computed over */
+	uint64_t	 epoch;		/* grows when the warm-up ends */
+	struct cl_hist	 latency[2];	/* of reads, by enum cl_io_queue */
 	uint64_t	 wait_ns;	/* input_wait_ns as last told */
 	uint64_t	 start_wait_ns;
 	uint64_t	 start_ns;
@@ -76,6 +138,66 @@ int	cl_replay_make_cache(struct cl_replay *, struct cl_err *);
  */
 int	cl_replay_event(struct cl_replay *, struct column *,
 	    const uint32_t *keys, uint32_t n, unsigned phase, struct cl_err *);
+
+/* Serve bytes: read what was missing of n members, and hand all on. */
+int	cl_replay_fetch(struct cl_replay *, struct column *,
+	    const uint32_t *keys, uint32_t n, const struct cl_cache_outcome *,
+	    unsigned phase, bool last, struct cl_err *);
+
+/* The bytes of members from .. to - 1 are there. */
+void	cl_replay_compute(struct cl_replay *, const struct column *,
+	    const uint32_t *keys, const struct cl_cache_outcome *,
+	    uint32_t from, uint32_t to);
+
+/* Those of n members will not be there when what is missing has been read. */
+void	cl_replay_compute_leaving(struct cl_replay *, const struct column *,
+	    const uint32_t *keys, uint32_t n,
+	    const struct cl_cache_outcome *);
+
+/* All that an event computes whatever it served. */
+void	cl_replay_end_step(struct cl_replay *);
+
+/* A read was waited for: count what it took, in its own epoch. */
+void	cl_replay_account(struct cl_replay *, const struct cl_io_job *,
+	    uint64_t epoch);
+
+/*
+ * Ask the predictor about a part of a pass, then tell it what came: what is
+ * foretold of each column, until the next one; or NULL.
+ */
+int	cl_replay_open_predict(struct cl_replay *, const struct cl_model *,
+	    struct cl_err *);
+const struct cl_event	*cl_replay_foretell(struct cl_replay *,
+			    const struct cl_pass *);
+void	cl_replay_close_predict(struct cl_replay *);
+
+/* The buffer of that number: of a slot, or behind them of staging. */
+uint8_t	*cl_replay_buffer(const struct cl_replay *, uint32_t i);
+
+/* Staging; the phase is whose counters it is. */
+int	cl_replay_open_stage(struct cl_replay *, struct cl_err *);
+
+/* What is foretold of the next event, and not there, is to be read. */
+int	cl_replay_stage(struct cl_replay *, unsigned phase, struct cl_err *);
+
+/* Staged hits among n members were used, and are kept or not. */
+void	cl_replay_take_staged(struct cl_replay *, const uint32_t *keys,
+	    uint32_t n, const struct cl_cache_outcome *, unsigned phase);
+
+/* Until the bytes of one are there, read again if they could not be. */
+int	cl_replay_wait_staged(struct cl_replay *, const struct column *,
+	    uint32_t key, struct replay_read *, struct cl_err *);
+
+/* Its bytes are the cache's now: the read can be used for another. */
+void	cl_replay_give_back(struct cl_replay *, struct replay_read *);
+
+/* The event has passed: free what else was staged for it. */
+void	cl_replay_unstage(struct cl_replay *, const struct column *,
+	    unsigned phase);
+
+/* Nothing more is served. */
+void	cl_replay_end_stage(struct cl_replay *, unsigned phase);
+void	cl_replay_close_stage(struct cl_replay *);
 
 /* By the clock of what is read from. */
 uint64_t	cl_replay_now(const struct cl_replay *);

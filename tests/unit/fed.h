@@ -35,7 +35,8 @@ fed_new(const struct cl_model *m, const struct cl_replay_options *o,
 	    (f.replay = cl_replay_new(m, f.keys, o, w, 0, err)) == NULL)
 		return (f);
 	sink.arg = f.replay;
-	f.events = cl_events_new(f.keys, prefill, CL_CELLS_NONE, &sink, err);
+	f.events = cl_events_new(f.keys, prefill, o->predict.kind ==
+	    CL_PREDICT_OFF ? CL_CELLS_NONE : CL_CELLS_ALL, &sink, err);
 	assert(f.events != NULL);
 	return (f);
 }

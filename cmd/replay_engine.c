@@ -1,0 +1,51 @@
+/*
+ * Options of the engine: what is read ahead, and what is done with the bytes.
+ */
+
+#include "cl/err.h"
+#include "cl/rule.h"
+#include "fe.h"
+#include "replay.h"
+
+#define STAGE_MAX	65536
+
+static void
+take_prefetch(struct replay_options *o, const char *text)
+{
+	struct cl_err err = { 0 };
+
+	if (cl_predict_parse(text, &o->replay.predict, &err) != CL_OK)
+		fe_misuse("--prefetch: %s", err.msg);
+}
+
+void
+replay_engine_option(struct replay_options *o, int c, const char *arg)
+{
+
+	switch (c) {
+	case OPT_PREFETCH:
+		take_prefetch(o, arg);
+		break;
+	case OPT_SEED:
+		o->replay.predict.seed = fe_u64("--seed", arg, 0, UINT64_MAX);
+		break;
+	case OPT_STAGE:
+		o->nstage = fe_u64("--stage", arg, 1, STAGE_MAX);
+		break;
+	case OPT_WIDTH:
+		o->replay.predict.width = (uint32_t)fe_u64("--width", arg, 1,
+		    CL_RULE_EXPERTS_MAX);
+		break;
+	}
+}
+
+void
+replay_engine_check(const struct replay_options *o)
+{
+	bool ahead = o->replay.predict.kind != CL_PREDICT_OFF;
+
+	if (!ahead && o->replay.predict.width != 0)
+		fe_misuse("--width is of --prefetch");
+	if (!ahead && o->nstage != 0)
+		fe_misuse("--stage is of --prefetch");
+}
