@@ -7,7 +7,7 @@
  * How recently was each key used, as a rank: 1 is the most recent.  The rank
  * of a key before its use is its stack distance (Mattson et al. 1970,
  * doi:10.1147/sj.92.0078): the least capacity at which an LRU cache has it.
- * Keys are dense numbers from 0.  Memory is 20 bytes a key, and nothing is
+ * Keys are dense numbers from 0.  Memory is 22 bytes a key, and nothing is
  * allocated once it is open.  One thread.
  */
 
@@ -30,9 +30,6 @@ void	cl_recency_use(struct cl_recency *, uint32_t key);
  */
 void	cl_recency_event(struct cl_recency *, const uint32_t *keys, uint32_t n,
 	    uint32_t base, uint32_t *rank);
-
-/* When it was used, on a scale that only orders; 0: not yet. */
-uint32_t	cl_recency_stamp(const struct cl_recency *, uint32_t key);
 
 /* The n most recent keys, or fewer where there are not so many; how many. */
 uint32_t	cl_recency_top(const struct cl_recency *, uint32_t *keys,

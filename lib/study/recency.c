@@ -2,15 +2,16 @@
  * Uses have numbered places on a line, and a bit says that a place is the last
  * use of its key; so the rank of a key is the number of bits from its place
  * on.  Bits are counted by word, by group of 8 words and by block of 16 groups,
- * so that a rank costs a few additions at each scale.  The line is twice as
- * long as there are keys; where it ends, the places in use move to its front,
- * which is a step a use at most.
+ * so that a rank costs a few additions at each scale.  The line is four
+ * times as long as there are keys; where it ends, the places in use move to its
+ * front, which is a step every third use at most.
  *
  * Place 0 is of nobody: a key that was not used is there.
  */
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cl/err.h"
 #include "cl/recency.h"
@@ -18,6 +19,10 @@
 #define WORD	64u			/* places */
 #define GROUP	8u			/* words; their counts are one u64 */
 #define BLOCK	16u			/* groups */
+#define PLACES	(WORD * GROUP * BLOCK)	/* of a block */
+#define LENGTH	4u			/* of the line, in keys */
+
+typedef uint16_t eight __attribute__((vector_size(16)));
 
 struct cl_recency {
 	uint32_t	 nkeys;
@@ -42,31 +47,36 @@ count_bits(uint64_t v)
 	return ((uint32_t)(v * UINT64_C(0x0101010101010101) >> 56));
 }
 
-struct cl_recency *
-cl_recency_new(uint32_t nkeys, struct cl_err *err)
+static int
+open_line(struct cl_recency *r)
 {
-	struct cl_recency *r;
-	size_t nblocks, places;
+	size_t nblocks = (LENGTH * (size_t)r->nkeys + 1) / PLACES + 1;
+	size_t places = nblocks * PLACES;
 
-	assert(nkeys > 0 && nkeys < 1u << 28);
-	if ((r = calloc(1, sizeof(*r))) == NULL)
-		goto nomem;
-	nblocks = (2 * (size_t)nkeys + 1) / (WORD * GROUP * BLOCK) + 1;
-	places = nblocks * BLOCK * GROUP * WORD;
-	r->nkeys = nkeys;
-	r->end = 2 * nkeys + 1;
+	r->end = LENGTH * r->nkeys + 1;
 	r->next = 1;
-	r->place = calloc(nkeys, sizeof(*r->place));
+	r->place = calloc(r->nkeys, sizeof(*r->place));
 	r->key = calloc(r->end, sizeof(*r->key));
 	r->bits = calloc(places / WORD, sizeof(*r->bits));
 	r->in_words = calloc(places / WORD / GROUP, sizeof(*r->in_words));
 	r->in_group = calloc(places / WORD / GROUP, sizeof(*r->in_group));
 	r->in_block = calloc(nblocks, sizeof(*r->in_block));
-	if (r->place != NULL && r->key != NULL && r->bits != NULL &&
-	    r->in_words != NULL && r->in_group != NULL && r->in_block != NULL)
-		return (r);
+	return (r->place != NULL && r->key != NULL && r->bits != NULL &&
+	    r->in_words != NULL && r->in_group != NULL &&
+	    r->in_block != NULL ? CL_OK : CL_ENOMEM);
+}
 
-nomem:
+struct cl_recency *
+cl_recency_new(uint32_t nkeys, struct cl_err *err)
+{
+	struct cl_recency *r;
+
+	assert(nkeys > 0 && nkeys < 1u << 28);
+	if ((r = calloc(1, sizeof(*r))) != NULL) {
+		r->nkeys = nkeys;
+		if (open_line(r) == CL_OK)
+			return (r);
+	}
 	cl_fail_nomem(err, "ranks of experts");
 	cl_recency_free(r);
 	return (NULL);
@@ -95,35 +105,62 @@ words_behind(const struct cl_recency *r, uint32_t group, uint32_t w)
 	return ((uint32_t)(v * UINT64_C(0x0001000100010001) >> 48));
 }
 
+/*
+ * The counts of the groups of a block behind group g of it: all sixteen are
+ * added, under a mask, since a loop of a few steps costs more in branches that
+ * nobody can predict.
+ */
+static inline uint32_t
+groups_behind(const struct cl_recency *r, uint32_t block, uint32_t g)
+{
+	static const uint16_t mask[2 * BLOCK] = {
+	    [BLOCK] = 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff,
+	    0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff,
+	    0xffff };
+	const uint16_t *group = r->in_group + (size_t)block * BLOCK;
+	eight lo, hi, mlo, mhi;
+	uint64_t v[2];
+
+	memcpy(&lo, group, sizeof(lo));
+	memcpy(&hi, group + 8, sizeof(hi));
+	memcpy(&mlo, mask + BLOCK - 1 - g, sizeof(mlo));
+	memcpy(&mhi, mask + BLOCK - 1 - g + 8, sizeof(mhi));
+	lo = (lo & mlo) + (hi & mhi);
+	memcpy(v, &lo, sizeof(v));
+	/* Four lanes of at most 2 x 512 each, twice; their sum is in the top. */
+	return ((uint32_t)((v[0] + v[1]) * UINT64_C(0x0001000100010001) >>
+	    48));
+}
+
 /* How many places are in use from this one on. */
 static inline uint32_t
 count_from(const struct cl_recency *r, uint32_t place)
 {
 	uint32_t word = place / WORD, group = word / GROUP;
-	uint32_t block = group / BLOCK, last = (r->next - 1) / WORD;
-	uint32_t sum, g, b;
+	uint32_t b = group / BLOCK, last = (r->next - 1) / PLACES;
+	uint32_t sum;
 
-	sum = count_bits(r->bits[word] >> place % WORD);
-	sum += words_behind(r, group, word % GROUP);
-	last /= GROUP;
-	if (last / BLOCK == block) {
-		for (g = group + 1; g <= last; g++)
-			sum += r->in_group[g];
-		return (sum);
-	}
-	for (g = group + 1; g % BLOCK != 0; g++)
-		sum += r->in_group[g];
-	for (b = block + 1; b <= last / BLOCK; b++)
+	sum = count_bits(r->bits[word] >> place % WORD) +
+	    words_behind(r, group, word % GROUP) +
+	    groups_behind(r, b, group % BLOCK);
+	while (++b <= last)
 		sum += r->in_block[b];
 	return (sum);
+}
+
+static inline uint32_t
+rank_of(const struct cl_recency *r, uint32_t key)
+{
+	uint32_t place = r->place[key];
+
+	return (place == 0 ? 0 : count_from(r, place));
 }
 
 uint32_t
 cl_recency_rank(const struct cl_recency *r, uint32_t key)
 {
-	uint32_t place = r->place[key];
 
-	return (place == 0 ? 0 : count_from(r, place));
+	return (rank_of(r, key));
 }
 
 /* Places 1 to n are in use, and no other. */
@@ -155,12 +192,12 @@ static void
 compact(struct cl_recency *r)
 {
 	uint32_t word, place, to = 1;
-	uint64_t bits, lowest;
+	uint64_t bits;
 
 	for (word = 0; word <= r->end / WORD; word++)
-		for (bits = r->bits[word]; bits != 0; bits ^= lowest) {
-			lowest = bits & -bits;
-			place = word * WORD + count_bits(lowest - 1);
+		for (bits = r->bits[word]; bits != 0; bits &= bits - 1) {
+			place = word * WORD +
+			    (uint32_t)__builtin_ctzll(bits);
 			r->key[to] = r->key[place];
 			r->place[r->key[to]] = to;
 			to++;
@@ -169,8 +206,8 @@ compact(struct cl_recency *r)
 	r->next = to;
 }
 
-void
-cl_recency_use(struct cl_recency *r, uint32_t key)
+static inline void
+use(struct cl_recency *r, uint32_t key)
 {
 
 	if (r->next == r->end)
@@ -183,22 +220,22 @@ cl_recency_use(struct cl_recency *r, uint32_t key)
 }
 
 void
+cl_recency_use(struct cl_recency *r, uint32_t key)
+{
+
+	use(r, key);
+}
+
+void
 cl_recency_event(struct cl_recency *r, const uint32_t *keys, uint32_t n,
     uint32_t base, uint32_t *rank)
 {
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		rank[i] = cl_recency_rank(r, keys[i] - base);
+		rank[i] = rank_of(r, keys[i] - base);
 	for (i = 0; i < n; i++)
-		cl_recency_use(r, keys[i] - base);
-}
-
-uint32_t
-cl_recency_stamp(const struct cl_recency *r, uint32_t key)
-{
-
-	return (r->place[key]);
+		use(r, keys[i] - base);
 }
 
 uint32_t
