@@ -1,6 +1,6 @@
 /*
  * The curve of hits over capacities: what budget is worth its bytes.  The
- * table has a row for each contract, scope and capacity, ascending; where a
+ * table has a row for each pool and capacity, ascending; where a
  * capacity has no row, the hits are those of the next smaller one that has.
  */
 
@@ -20,14 +20,14 @@
 
 static const unsigned shares[SHARES] = { 50, 80, 90, 95, 99 };
 
-/* The rows of one contract and scope. */
+/* The rows of one pool. */
 struct part {
 	const struct view *v;
 	const struct cl_run_table *t;
 	size_t		 first;
 	size_t		 end;
-	const char	*contract;
-	const char	*scope;		/* "all", or a layer */
+	bool		 layered;	/* it is a layer's, else one for all */
+	uint64_t	 layer;
 	uint64_t	 accesses;	/* of its last row, as of all */
 	uint64_t	 misses;
 };
@@ -40,21 +40,31 @@ number(const struct part *p, size_t i, const char *name)
 	return (cell.type == CL_STATS_U64 ? cell.u : 0);
 }
 
-static const char *
-text(const struct part *p, size_t i, const char *name, const char *instead)
+/* Of which layer row i is; false: it is of all together. */
+static bool
+layer_of(const struct part *p, size_t i, uint64_t *layer)
 {
-	struct cl_cell cell = cl_run_table_named(p->v->run, p->t, i, name);
+	struct cl_cell cell = cl_run_table_named(p->v->run, p->t, i, "layer");
 
-	return (cell.type == CL_STATS_STR ? cell.s : instead);
+	*layer = cell.type == CL_STATS_U64 ? cell.u : 0;
+	return (cell.type == CL_STATS_U64);
+}
+
+static const char *
+contract_of(const struct view *v)
+{
+
+	return (cl_run_cond_text(v->run, "contract", "unknown"));
 }
 
 /* Is row i of the same part as the one where p begins? */
 static bool
 belongs(const struct part *p, size_t i)
 {
+	uint64_t layer;
+	bool layered = layer_of(p, i, &layer);
 
-	return (strcmp(text(p, i, "contract", p->contract), p->contract) == 0 &&
-	    strcmp(text(p, i, "scope", "all"), p->scope) == 0);
+	return (layered == p->layered && layer == p->layer);
 }
 
 /* The part that begins at row first; false behind the last row. */
@@ -66,9 +76,7 @@ find_part(struct part *p, const struct view *v, const struct cl_run_table *t,
 	*p = (struct part){ .v = v, .t = t, .first = first };
 	if (first >= t->n)
 		return (false);
-	p->contract = text(p, first, "contract", cl_run_cond_text(v->run,
-	    "contract", "unknown"));
-	p->scope = text(p, first, "scope", "all");
+	p->layered = layer_of(p, first, &p->layer);
 	for (p->end = first + 1; p->end < t->n && belongs(p, p->end);)
 		p->end++;
 	p->misses = number(p, p->end - 1, "misses");
@@ -163,7 +171,7 @@ whole(const struct part *p, struct cl_err *err)
 	int status;
 
 	cl_dst_printf(p->v->dst, "\ncurve, contract %.20s, one pool for all "
-	    "layers\n", p->contract);
+	    "layers\n", contract_of(p->v));
 	facts(p);
 	cl_table_init(&t, 3, 0);
 	cl_render_heads(&t, (const char *const[]){ "hits", "experts",
@@ -188,7 +196,7 @@ add_layer(struct cl_table *t, const struct part *p)
 	uint64_t n;
 	size_t i;
 
-	cl_table_add(t, "%.20s", p->scope);
+	cl_table_add(t, "%llu", (unsigned long long)p->layer);
 	cl_table_add(t, "%s", cl_text_count(b, p->accesses));
 	cl_table_add(t, "%s", cl_figure_percent(b, p->misses, p->accesses));
 	for (i = 0; i < SHARES; i++) {
@@ -198,31 +206,21 @@ add_layer(struct cl_table *t, const struct part *p)
 	}
 }
 
-static bool
-is_layer(const struct part *p)
-{
-
-	return (strcmp(p->scope, "all") != 0);
-}
-
 /*
- * A line for each layer, from the row *at on up to the next contract or pool
- * of all: experts of its own for each share of hits.
+ * A line for each layer, from the row *at on up to the next pool of all: experts of its own for each share of hits.
  */
 static int
 layers(const struct view *v, const struct cl_run_table *table, size_t *at,
     struct cl_err *err)
 {
 	struct cl_table t;
-	struct part first, p;
+	struct part p;
 	size_t n = 0, i = 0, end = *at;
 
-	(void)find_part(&first, v, table, *at);
-	for (; find_part(&p, v, table, end) && is_layer(&p) &&
-	    strcmp(p.contract, first.contract) == 0; end = p.end)
+	for (; find_part(&p, v, table, end) && p.layered; end = p.end)
 		n++;
 	cl_dst_printf(v->dst, "\ncurve, contract %.20s, a pool for each layer:"
-	    " its experts for so many hits\n", first.contract);
+	    " its experts for so many hits\n", contract_of(v));
 	cl_table_init(&t, 3 + SHARES, 0);
 	cl_render_heads(&t, (const char *const[]){ "layer", "accesses",
 	    "cold", "50%", "80%", "90%", "95%", "99%" }, 3 + SHARES);
@@ -241,7 +239,7 @@ cl_render_curve(const struct view *v, const struct cl_run_table *t,
 	int status = CL_OK;
 
 	while (status == CL_OK && find_part(&p, v, t, at)) {
-		if (is_layer(&p))
+		if (p.layered)
 			status = layers(v, t, &at, err);
 		else {
 			status = whole(&p, err);
