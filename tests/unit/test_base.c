@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cl/budgets.h"
 #include "cl/buf.h"
 #include "cl/crc.h"
 #include "cl/cur.h"
@@ -174,6 +175,75 @@ budgets_have_three_units(void)
 	memset(&err, 0, sizeof(err));
 	assert(cl_text_budget("64", &b, &err) == CL_OK);
 	assert(b.unit == CL_BUDGET_BYTES && b.amount == 64);
+}
+
+/* What a list of budgets says, its texts parted by blanks. */
+static const char *
+budget_list(const char *list, char *buf, size_t cap)
+{
+	struct cl_budgets b = { 0 };
+	struct cl_budget again;
+	struct cl_err err = { 0 };
+	size_t i, at = 0;
+
+	if (cl_budgets_add(&b, list, &err) != CL_OK) {
+		(void)snprintf(buf, cap, "%.300s", err.msg);
+		cl_budgets_free(&b);
+		return (buf);
+	}
+	for (i = 0; i < b.n; i++) {
+		assert(cl_text_budget(b.item[i].text, &again, NULL) == CL_OK);
+		assert(again.unit == b.item[i].budget.unit);
+		assert(again.amount == b.item[i].budget.amount);
+		at += (size_t)snprintf(buf + at, cap - at, "%s%s",
+		    i == 0 ? "" : " ", b.item[i].text);
+		assert(at < cap);
+	}
+	cl_budgets_free(&b);
+	return (buf);
+}
+
+static void
+lists_of_budgets_have_ranges(void)
+{
+	static const struct {
+		const char *list;
+		const char *says;
+	} t[] = {
+		{ "5%", "5%" },
+		{ "05.0%,4096M,4G", "05.0% 4096M 4G" },	/* as written */
+		{ "2%..6%/2%", "2% 4% 6%" },
+		{ "2%..7%/2%,64e", "2% 4% 6% 64e" },
+		{ "0.5%..1%/0.25%", "0.5% 0.75% 1%" },
+		{ "9.95%..10.05%/0.05%", "9.95% 10% 10.05%" },
+		{ "64e..64e/1e", "64e" },
+		{ "8e..20e/5e", "8e 13e 18e" },
+		{ "512M..2G/512M", "512M 1G 1536M 2G" },
+		{ "1GB..3GB/500MB", "1GB 1500MB 2GB 2500MB 3GB" },
+		{ "1KiB..2KiB/512", "1K 1536 2K" },
+		{ "18446744073709551614..18446744073709551615/1",
+		    "18446744073709551614 18446744073709551615" },
+		{ "2%..6%", "\"2%..6%\": a range needs a step "
+		    "(2%..60%/2%)" },
+		{ "2%..6e/2%", "\"2%..6e/2%\": a range of several units" },
+		{ "6%..2%/1%", "\"6%..2%/1%\": a range that ends before it "
+		    "begins" },
+		{ "1%..2%/0%", "\"1%..2%/0%\": a range in steps of nothing" },
+		{ "0e..99999e/1e", "more than 16384 budgets" },
+	};
+	char buf[512];
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		if (strcmp(budget_list(t[i].list, buf, sizeof(buf)),
+		    t[i].says) != 0) {
+			fprintf(stderr, "# %s: %s\n", t[i].list, buf);
+			assert(0);
+		}
+	assert(strstr(budget_list("5%,", buf, sizeof(buf)), "not a size"));
+	assert(strstr(budget_list("", buf, sizeof(buf)), "not a size"));
+	assert(strstr(budget_list("1%...3%/1%", buf, sizeof(buf)), "not a"));
+	assert(strstr(budget_list("1%..3%/", buf, sizeof(buf)), "not a size"));
 }
 
 static void
@@ -347,6 +417,8 @@ static const struct unit units[] = {
 	{ "a time is a number with its unit", times_have_a_unit },
 	{ "a budget is bytes, a percentage or experts",
 	    budgets_have_three_units },
+	{ "a list of budgets may have ranges, and says what it means",
+	    lists_of_budgets_have_ranges },
 	{ "a number is the whole string and in range",
 	    numbers_are_whole_strings_in_range },
 	{ "printing is exact or says its unit",
