@@ -150,7 +150,14 @@ const struct cl_cache_policy_info	*cl_cache_policy(unsigned i);
 int	cl_cache_policy_parse(const char *, struct cl_cache_policy *,
 	    struct cl_err *);
 
-/* The same with every parameter at its effective value: "wtinylfu:window=1". */
+/*
+ * The first policy of a list, cl-policies(7), PARAMETERS, which is moved on to
+ * the next one; CL_END where nothing is left.
+ */
+int	cl_cache_policy_next(const char **list, struct cl_cache_policy *,
+	    struct cl_err *);
+
+/* A policy with every parameter at its effective value: "wtinylfu:window=1". */
 const char	*cl_cache_policy_text(const struct cl_cache_policy *,
 		    char buf[CL_CACHE_POLICY_TEXT]);
 
