@@ -55,12 +55,10 @@ int
 corpus_spool(const char *path)
 {
 	struct cl_err err = { 0 };
-	const char *dir = getenv("TMPDIR"), *slash;
+	const char *dir = fe_scratch(), *slash;
 	char temp[4200];
 	int fd, n;
 
-	if (dir == NULL || *dir == '\0')
-		dir = "/tmp";
 	slash = path == NULL ? NULL : strrchr(path, '/');
 	if (path == NULL)
 		n = snprintf(temp, sizeof(temp), "%s/cl-trace.XXXXXX", dir);

@@ -193,15 +193,6 @@ fe_f64(const char *option, const char *arg, double lo, double hi)
 	return (v);
 }
 
-void
-fe_budget(const char *option, const char *arg, struct cl_budget *b)
-{
-	struct cl_err err = { 0 };
-
-	if (cl_text_budget(arg, b, &err) != CL_OK)
-		fe_misuse("%s %s", option, err.msg);
-}
-
 unsigned
 fe_choice(const char *option, const char *arg, const char *const *names)
 {
@@ -328,6 +319,14 @@ fe_outlive_interrupt(void)
 {
 
 	(void)signal(SIGINT, SIG_IGN);
+}
+
+const char *
+fe_scratch(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return (dir == NULL || *dir == '\0' ? "/tmp" : dir);
 }
 
 bool

@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct cl_budget;
 struct cl_dst;
 struct cl_err;
 struct cl_src;
@@ -47,8 +46,6 @@ uint64_t	fe_u64(const char *option, const char *arg, uint64_t lo,
 		    uint64_t hi);
 double		fe_f64(const char *option, const char *arg, double lo,
 		    double hi);
-void		fe_budget(const char *option, const char *arg,
-		    struct cl_budget *);
 
 /* Which of names (ended by NULL) arg is; misuse, listing them, if none. */
 unsigned	fe_choice(const char *option, const char *arg,
@@ -101,6 +98,9 @@ bool	fe_colour(void);
 
 /* The folder of the running executable, with no slash behind it. */
 const char	*fe_home(void);
+
+/* The folder for temporary files: TMPDIR, or /tmp. */
+const char	*fe_scratch(void);
 
 /*
  * A line of progress on stderr, if that is a terminal: "done of total unit,

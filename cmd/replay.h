@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "cl/budget.h"
+#include "cl/budgets.h"
 #include "cl/cache.h"
 #include "cl/curve.h"
 #include "cl/events.h"
@@ -16,6 +17,22 @@
 #include "cl/replay.h"
 #include "cl/text.h"
 #include "cl/virtual.h"
+
+struct cl_conditions;
+struct cl_err;
+struct cl_model;
+struct feed_trace;
+
+/* The lists of a sweep; of each, a run alone has the first. */
+struct replay_lists {
+	struct cl_cache_policy *policy;
+	size_t		 npolicies;
+	size_t		 policy_cap;
+	struct cl_budgets budgets;
+	uint32_t	 njobs;		/* threads; 0: one for each processor */
+	uint32_t	 part;		/* of nparts, from 1 */
+	uint32_t	 nparts;	/* 0: all of it, unsplit */
+};
 
 struct replay_options {
 	struct cl_replay_options replay;
@@ -42,6 +59,9 @@ struct replay_options {
 	uint32_t	 retries;
 	uint32_t	 nthreads;
 	uint32_t	 nsamples;	/* of each figure of --calibrate */
+	bool		 io_said;
+	bool		 window_said;
+	struct replay_lists lists;
 	/* What is done: replay_traces, or what an option has in its place. */
 	int		(*mode)(const struct replay_options *,
 			    char *const *operands, int n);
@@ -72,8 +92,32 @@ void	replay_engine_option(struct replay_options *, int c, const char *arg);
 /* Die of options that are of use only together. */
 void	replay_engine_check(const struct replay_options *);
 
-/* A policy as --policy takes it; dies of misuse. */
-void	replay_policy(const char *text, struct cl_cache_policy *);
+/*
+ * What a run with that budget is asked for, whether it is alone or of a sweep;
+ * fitted as in replay_fit.
+ */
+void	replay_conditions(struct cl_conditions *,
+	    const struct replay_options *, const struct feed_trace *,
+	    const char *budget, uint64_t fitted);
+
+/*
+ * With --warm the experts in the cache are those of one model: that of the
+ * trace before, if there was one, whose fingerprint is given and replaced.
+ */
+int	replay_same_model(const struct feed_trace *, const struct cl_model *,
+	    bool before, uint64_t *fingerprint, struct cl_err *);
+
+/* Say, once, that a budget was less than a slot. */
+void	replay_raised(const struct cl_budget_slots *, const char *budget,
+	    bool *told);
+
+/* What --policy, --cache and --part take; die of misuse. */
+void	replay_policies(struct replay_lists *, const char *text);
+void	replay_budgets(struct replay_lists *, const char *text);
+void	replay_part(struct replay_lists *, const char *text);
+
+/* The options are there: defaults of the lists, and whether it is a sweep. */
+void	replay_lists_end(struct replay_options *);
 
 /* What static is chosen by. */
 struct replay_fit {
@@ -104,6 +148,10 @@ int	replay_stats(const struct replay_options *, char *const *operands,
 
 /* --predict: how well predictors foretell what a layer chooses. */
 int	replay_predict(const struct replay_options *, char *const *operands,
+	    int n);
+
+/* Every policy with every budget, over each trace at once. */
+int	replay_sweep(const struct replay_options *, char *const *operands,
 	    int n);
 
 /* --list-policies: the table, with what each policy takes. */

@@ -12,6 +12,7 @@
 #include "replay.h"
 
 #define TOKENS_MAX	(UINT64_C(1) << 48)	/* sums of them stay sums */
+#define JOBS_MAX	1024
 
 const char *const replay_ios[] = {
 	[REPLAY_NONE] = "none",
@@ -43,9 +44,11 @@ enum {
 	OPT_FORCE,
 	OPT_HUGEPAGES,
 	OPT_IO,
+	OPT_JOBS,
 	OPT_LIST_POLICIES,
 	OPT_MODEL,
 	OPT_OS_CACHE,
+	OPT_PART,
 	OPT_PARTITION,
 	OPT_POLICY,
 	OPT_PREDICT,
@@ -71,9 +74,11 @@ static const struct option long_options[] = {
 	{ "help", no_argument, NULL, 'h' },
 	{ "hugepages", no_argument, NULL, OPT_HUGEPAGES },
 	{ "io", required_argument, NULL, OPT_IO },
+	{ "jobs", required_argument, NULL, OPT_JOBS },
 	{ "list-policies", no_argument, NULL, OPT_LIST_POLICIES },
 	{ "model", required_argument, NULL, OPT_MODEL },
 	{ "os-cache", required_argument, NULL, OPT_OS_CACHE },
+	{ "part", required_argument, NULL, OPT_PART },
 	{ "partition", required_argument, NULL, OPT_PARTITION },
 	{ "policy", required_argument, NULL, OPT_POLICY },
 	{ "predict", no_argument, NULL, OPT_PREDICT },
@@ -93,15 +98,6 @@ static const struct option long_options[] = {
 	{ "window", required_argument, NULL, OPT_WINDOW },
 	{ NULL, 0, NULL, 0 }
 };
-
-void
-replay_policy(const char *text, struct cl_cache_policy *p)
-{
-	struct cl_err err = { 0 };
-
-	if (cl_cache_policy_parse(text, p, &err) != CL_OK)
-		fe_misuse("--policy: %s", err.msg);
-}
 
 static void
 take_device(struct replay_options *o, const char *text)
@@ -132,8 +128,7 @@ take_option(struct replay_options *o, int c, const char *arg)
 		o->backend = fe_choice("--backend", arg, backends);
 		break;
 	case OPT_CACHE:
-		fe_budget("--cache", arg, &o->budget);
-		o->budget_text = arg;
+		replay_budgets(&o->lists, arg);
 		break;
 	case OPT_CALIBRATE:
 		o->mode = replay_calibrate;
@@ -158,6 +153,10 @@ take_option(struct replay_options *o, int c, const char *arg)
 		break;
 	case OPT_IO:
 		o->io = (enum replay_io)fe_choice("--io", arg, replay_ios);
+		o->io_said = true;
+		break;
+	case OPT_JOBS:
+		o->lists.njobs = (uint32_t)fe_u64("--jobs", arg, 1, JOBS_MAX);
 		break;
 	case OPT_LIST_POLICIES:
 		o->mode = replay_list;
@@ -168,12 +167,15 @@ take_option(struct replay_options *o, int c, const char *arg)
 	case OPT_OS_CACHE:
 		take_os_cache(o, arg);
 		break;
+	case OPT_PART:
+		replay_part(&o->lists, arg);
+		break;
 	case OPT_PARTITION:
 		o->replay.partition = fe_choice("--partition", arg,
 		    cl_conditions_partitions);
 		break;
 	case OPT_POLICY:
-		replay_policy(arg, &o->replay.policy);
+		replay_policies(&o->lists, arg);
 		break;
 	case OPT_PREDICT:
 		o->mode = replay_predict;
@@ -207,6 +209,7 @@ take_option(struct replay_options *o, int c, const char *arg)
 		break;
 	case OPT_WINDOW:
 		o->replay.window = fe_u64("--window", arg, 0, TOKENS_MAX);
+		o->window_said = true;
 		break;
 	default:
 		replay_engine_option(o, c, arg);
@@ -231,15 +234,12 @@ replay_options(struct replay_options *o, int argc, char **argv, int *first)
 	int c;
 
 	*o = (struct replay_options){
-		.replay = { .window = 64, .predict.seed = 1 },
-		.budget = { CL_BUDGET_PERCENT, 2500 },
-		.budget_text = "25%",
+		.replay = { .predict.seed = 1 },
 		.io = REPLAY_REAL,
 		.nthreads = 4,
 		.nsamples = 9,
 		.mode = replay_traces,
 	};
-	replay_policy("lru", &o->replay.policy);
 	while ((c = getopt_long(argc, argv, "ho:V", long_options, NULL)) != -1)
 		switch (c) {
 		case 'h':
@@ -259,6 +259,7 @@ replay_options(struct replay_options *o, int argc, char **argv, int *first)
 			take_option(o, c, optarg);
 		}
 	*first = optind;
+	replay_lists_end(o);
 	if (o->io == REPLAY_MODEL && o->device == NULL)
 		fe_misuse("--io model needs a --device: "
 		    "read=7G,latency=80us,depth=32");

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "cl/budget.h"
 #include "cl/conditions.h"
 #include "cl/device.h"
 #include "cl/dst.h"
@@ -160,6 +161,26 @@ open_device(struct run *r, const struct cl_model *m,
 	return (r->device == NULL ? err->code : CL_OK);
 }
 
+void
+replay_conditions(struct cl_conditions *what, const struct replay_options *o,
+    const struct feed_trace *t, const char *budget, uint64_t fitted)
+{
+
+	*what = (struct cl_conditions){
+		.trace = t->input,
+		.member = t->number,
+		.member_name = t->member,
+		.warm = o->warm,
+		.budget = budget,
+		.prefill = o->prefill,
+		.fitted = fitted,
+		.io = replay_ios[o->io],
+		.os_cache = o->io == REPLAY_REAL ?
+		    replay_os_caches[o->os_cache] : NULL,
+		.threads = o->io != REPLAY_NONE ? o->nthreads : 0,
+	};
+}
+
 static int
 write_conditions(struct run *r, const struct feed_trace *t,
     const struct cl_trace_head *head, const struct cl_model *m,
@@ -167,40 +188,26 @@ write_conditions(struct run *r, const struct feed_trace *t,
     struct cl_err *err)
 {
 	struct cl_stats_conds c = { 0 };
-	struct cl_conditions what = {
-		.trace = t->input,
-		.member = t->number,
-		.member_name = t->member,
-		.warm = r->o->warm,
-		.budget = r->o->budget_text,
-		.prefill = r->o->prefill,
-		.fitted = r->fit.routing,
-		.io = replay_ios[r->o->io],
-		.os_cache = r->o->io == REPLAY_REAL ?
-		    replay_os_caches[r->o->os_cache] : NULL,
-		.threads = r->o->io != REPLAY_NONE ? r->o->nthreads : 0,
-	};
+	struct cl_conditions what;
 
+	replay_conditions(&what, r->o, t, r->o->budget_text, r->fit.routing);
 	if (cl_conditions_set(&c, &what, head, m, slots, o, err) == CL_OK)
 		r->writer = cl_stats_writer_new(r->out, &c, err);
 	cl_stats_conds_free(&c);
 	return (r->writer == NULL ? err->code : CL_OK);
 }
 
-/*
- * --warm: the experts in the cache are those of one model.  Where it is
- * unknown, it must at least stay so.
- */
-static int
-check_warm(struct run *r, const struct feed_trace *t,
-    const struct cl_model *m, struct cl_err *err)
+/* Where the model is unknown, it must at least stay so. */
+int
+replay_same_model(const struct feed_trace *t, const struct cl_model *m,
+    bool before, uint64_t *fingerprint, struct cl_err *err)
 {
 
-	if (r->before != NULL && m->fingerprint != r->fingerprint)
+	if (before && m->fingerprint != *fingerprint)
 		return (cl_fail(err, CL_EINVAL, "%s: --warm carries the cache "
 		    "from trace to trace, and this one is of another model",
 		    t->name));
-	r->fingerprint = m->fingerprint;
+	*fingerprint = m->fingerprint;
 	return (CL_OK);
 }
 
@@ -261,15 +268,15 @@ make_replay(struct run *r, const struct cl_model *m,
 	return (r->events == NULL ? err->code : CL_OK);
 }
 
-static void
-tell_raised(struct run *r, const struct cl_budget_slots *slots)
+void
+replay_raised(const struct cl_budget_slots *slots, const char *budget,
+    bool *told)
 {
 
-	if (slots->raised && !r->told_raised) {
+	if (slots->raised && !*told) {
 		fe_warn("--cache %s is less than one expert takes; one slot "
-		    "is used (64e is 64 experts, 64M 64 MiB)",
-		    r->o->budget_text);
-		r->told_raised = true;
+		    "is used (64e is 64 experts, 64M 64 MiB)", budget);
+		*told = true;
 	}
 }
 
@@ -304,7 +311,9 @@ open_run(struct run *r, const struct feed_trace *t,
 	const struct cl_model *m = head->model;
 	int status;
 
-	if ((status = check_warm(r, t, m, err)) != CL_OK)
+	status = replay_same_model(t, m, r->before != NULL, &r->fingerprint,
+	    err);
+	if (status != CL_OK)
 		return (status);
 	cl_model_sums(m, &sums);
 	if (needs_model(r, &sums) &&
@@ -325,7 +334,7 @@ open_run(struct run *r, const struct feed_trace *t,
 		    &slots, o.nstage, err);
 	if (status != CL_OK)
 		return (status);
-	tell_raised(r, &slots);
+	replay_raised(&slots, r->o->budget_text, &r->told_raised);
 	if (r->device != NULL)
 		tell_reader(r);
 	o.nslots = slots.nslots;

@@ -23,6 +23,9 @@ struct cl_host_usage {
  */
 uint64_t	cl_host_memory(const char *root);
 
+/* The processors that this process may run on, at least 1. */
+uint32_t	cl_host_processors(void);
+
 void		cl_host_usage(struct cl_host_usage *);
 
 #endif /* CL_HOST_H */

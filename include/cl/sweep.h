@@ -41,7 +41,7 @@ int	cl_sweep_add(struct cl_sweep *, const char *name,
 
 /*
  * Take a pass, or the next part of one; a sink of cl_events.  A run that
- * fails ends all of them: of several, the first in order is told.
+ * fails ends all of them: of several in a batch, the first in order is told.
  */
 int	cl_sweep_pass(struct cl_sweep *, const struct cl_pass *,
 	    struct cl_err *);

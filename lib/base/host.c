@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <sys/resource.h>
 
@@ -110,6 +111,45 @@ cl_host_memory(const char *root)
 		limit = least(limit, cgroup_limit(root, line));
 	(void)fclose(f);
 	return (limit);
+}
+
+/* Bits of a mask in hexadecimal digits, with commas between groups. */
+static uint32_t
+count_bits(const char *mask)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *digit;
+	uint32_t n = 0;
+	size_t v;
+
+	for (; *mask != '\0' && *mask != '\n'; mask++) {
+		if ((digit = strchr(digits, *mask)) == NULL)
+			continue;
+		for (v = (size_t)(digit - digits); v != 0; v &= v - 1)
+			n++;
+	}
+	return (n);
+}
+
+uint32_t
+cl_host_processors(void)
+{
+	static const char key[] = "Cpus_allowed:";
+	char line[PATH_CAP];
+	uint32_t n = 0;
+	long online;
+	FILE *f;
+
+	if ((f = fopen("/proc/self/status", "re")) != NULL) {
+		while (n == 0 && fgets(line, sizeof(line), f) != NULL)
+			if (strncmp(line, key, sizeof(key) - 1) == 0)
+				n = count_bits(line + sizeof(key) - 1);
+		(void)fclose(f);
+	}
+	if (n > 0)
+		return (n);
+	online = sysconf(_SC_NPROCESSORS_ONLN);
+	return (online < 1 ? 1 : (uint32_t)online);
 }
 
 void
