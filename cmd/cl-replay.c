@@ -22,6 +22,7 @@ static const struct fe_command command = {
 "         --warmup N (0)  --tokens N (all)  --window N (64)\n"
 "ahead:   --prefetch previous|popular|ahead|oracle[:recall=R]  --stage N\n"
 "         --width N  --seed N\n"
+"routing: --smart delta:D|rank:M[,keep=J]|prior:L (off)  --drop F (0)\n"
 "reading: --io real|none (real)  --model FILE  --threads N (4)\n"
 "         --backend auto|uring|pread (auto)  --retry N (0)\n"
 "         --io model --device read=7G,latency=80us,depth=32[,...]\n"

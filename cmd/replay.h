@@ -81,8 +81,10 @@ void	replay_options(struct replay_options *, int argc, char **argv,
 /* Options of how experts are read and used; the others are above these. */
 enum {
 	OPT_ENGINE = 1024,
+	OPT_DROP,
 	OPT_PREFETCH,
 	OPT_SEED,
+	OPT_SMART,
 	OPT_STAGE,
 	OPT_WIDTH
 };

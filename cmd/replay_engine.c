@@ -7,6 +7,7 @@
 #include "fe.h"
 #include "replay.h"
 
+#define DROP_MAX	16384	/* all but what has every gate */
 #define STAGE_MAX	65536
 
 static void
@@ -18,16 +19,31 @@ take_prefetch(struct replay_options *o, const char *text)
 		fe_misuse("--prefetch: %s", err.msg);
 }
 
+static void
+take_smart(struct replay_options *o, const char *text)
+{
+	struct cl_err err = { 0 };
+
+	if (cl_smart_parse(text, &o->replay.smart, &err) != CL_OK)
+		fe_misuse("--smart: %s", err.msg);
+}
+
 void
 replay_engine_option(struct replay_options *o, int c, const char *arg)
 {
 
 	switch (c) {
+	case OPT_DROP:
+		o->replay.smart.drop = fe_f64("--drop", arg, 0, DROP_MAX);
+		break;
 	case OPT_PREFETCH:
 		take_prefetch(o, arg);
 		break;
 	case OPT_SEED:
 		o->replay.predict.seed = fe_u64("--seed", arg, 0, UINT64_MAX);
+		break;
+	case OPT_SMART:
+		take_smart(o, arg);
 		break;
 	case OPT_STAGE:
 		o->nstage = fe_u64("--stage", arg, 1, STAGE_MAX);

@@ -243,13 +243,16 @@ take_pass(void *arg, const struct cl_pass *pass, struct cl_err *err)
 	return (cl_replay_pass(arg, pass, err));
 }
 
-/* What a predictor sees of a pass. */
+/* What is looked at of a pass. */
 static enum cl_events_cells
-cells_for(enum cl_predict_kind kind)
+cells_for(const struct cl_replay_options *o)
 {
 
-	return (kind == CL_PREDICT_OFF ? CL_CELLS_NONE :
-	    kind == CL_PREDICT_AHEAD ? CL_CELLS_ALL : CL_CELLS_IDS);
+	if (o->predict.kind == CL_PREDICT_AHEAD ||
+	    o->smart.kind != CL_SMART_OFF || o->smart.drop > 0)
+		return (CL_CELLS_ALL);
+	return (o->predict.kind == CL_PREDICT_OFF ? CL_CELLS_NONE :
+	    CL_CELLS_IDS);
 }
 
 /* The replay, and the passes that will reach it. */
@@ -263,8 +266,8 @@ make_replay(struct run *r, const struct cl_model *m,
 	if (r->replay == NULL)
 		return (err->code);
 	sink.arg = r->replay;
-	r->events = cl_events_new(r->keys, r->o->prefill,
-	    cells_for(o->predict.kind), &sink, err);
+	r->events = cl_events_new(r->keys, r->o->prefill, cells_for(o), &sink,
+	    err);
 	return (r->events == NULL ? err->code : CL_OK);
 }
 
@@ -280,13 +283,18 @@ replay_raised(const struct cl_budget_slots *slots, const char *budget,
 	}
 }
 
-/* How many staging slots there are, if the trace has what is foretold from. */
+/* How many staging slots there are, and has the trace what is asked of it? */
 static int
 plan_stage(const struct run *r, const struct feed_trace *t,
     const struct cl_trace_head *head, struct cl_replay_options *o,
     struct cl_err *err)
 {
 
+	if ((o->smart.kind != CL_SMART_OFF || o->smart.drop > 0) &&
+	    head->scores == CL_SCORES_NONE)
+		return (cl_fail(err, CL_EINVAL, "%s: --smart and --drop need a "
+		    "trace with scores, and this one has choices alone",
+		    t->name));
 	if (o->predict.kind == CL_PREDICT_OFF)
 		return (CL_OK);
 	if (o->predict.kind == CL_PREDICT_AHEAD && !head->forecast)

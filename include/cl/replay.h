@@ -16,6 +16,7 @@
 
 #include "cl/cache.h"
 #include "cl/predict.h"
+#include "cl/smart.h"
 
 struct cl_compute;
 struct cl_device;
@@ -54,6 +55,11 @@ struct cl_replay_options {
 	 * that it is chosen by.  Only while it is opened.
 	 */
 	const uint64_t	*uses;
+	/*
+	 * Routing by what is resident: passes come with all cells.  Not with a
+	 * policy that knows the future.
+	 */
+	struct cl_smart_options smart;
 	/*
 	 * Where experts are foretold, passes come with cells: ids for all
 	 * predictors, and all of them for `ahead`.

@@ -174,6 +174,18 @@ set_prefetch(struct cl_stats_conds *c, const struct cl_replay_options *o,
 		(void)cl_stats_set_u64(c, "seed", p->seed, err);
 }
 
+/* How routing heeds the cache; how much is dropped where anything is. */
+static void
+set_smart(struct cl_stats_conds *c, const struct cl_smart_options *s,
+    struct cl_err *err)
+{
+	char text[CL_SMART_TEXT];
+
+	(void)cl_stats_set_str(c, "smart", cl_smart_text(s, text), err);
+	if (s->drop > 0)
+		(void)cl_stats_set_f64(c, "drop", s->drop, err);
+}
+
 int
 cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
     const struct cl_trace_head *head, const struct cl_model *m,
@@ -200,6 +212,7 @@ cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
 	if (what->warm)
 		(void)cl_stats_set_bool(c, "warm", true, err);
 	set_prefetch(c, o, err);
+	set_smart(c, &o->smart, err);
 	(void)cl_stats_set_str(c, "io", what->io, err);
 	if (what->threads != 0)
 		(void)cl_stats_set_u64(c, "threads", what->threads, err);

@@ -134,6 +134,7 @@ set_up(struct cl_replay *r, const struct cl_model *m, struct cl_err *err)
 		return (status);
 	fill_columns(r);
 	if ((status = cl_replay_make_cache(r, err)) != CL_OK ||
+	    (status = cl_replay_open_route(r, m, err)) != CL_OK ||
 	    (status = cl_replay_open_predict(r, m, err)) != CL_OK ||
 	    (status = cl_replay_open_stage(r, err)) != CL_OK)
 		return (status);
@@ -174,7 +175,8 @@ cl_replay_new(const struct cl_model *m, const struct cl_keys *keys,
 	r->o = *o;
 	r->model = m;
 	r->counts = o->device == NULL && (o->nstage == 0 ||
-	    o->predict.kind == CL_PREDICT_OFF);
+	    o->predict.kind == CL_PREDICT_OFF) &&
+	    o->smart.kind == CL_SMART_OFF && o->smart.drop == 0;
 	r->keys = keys;
 	r->writer = writer;
 	r->warming = o->warmup > 0;
@@ -230,17 +232,6 @@ end_pass(struct cl_replay *r, struct cl_err *err)
 	return (CL_OK);
 }
 
-/*
- * The experts to serve of an event: the plain choice.  Routing that heeds the
- * cache makes others of the cells here.
- */
-static const struct cl_event *
-choose(const struct cl_pass *pass, uint32_t c)
-{
-
-	return (&pass->event[c]);
-}
-
 /* What is foretold of the column that the pass uses next, behind column c. */
 static void
 look_ahead(struct cl_replay *r, const struct cl_pass *pass, uint32_t c)
@@ -267,7 +258,9 @@ serve(struct cl_replay *r, const struct cl_pass *pass, struct cl_err *err)
 	int status;
 
 	for (i = 0; i < r->keys->ncolumns; i++) {
-		event = choose(pass, i);
+		event = &pass->event[i];
+		if (event->n > 0 && r->routing.smart != NULL)
+			event = cl_replay_route(r, pass, i, phase);
 		if (event->n == 0)
 			continue;
 		if (r->next != NULL)
@@ -370,6 +363,7 @@ cl_replay_free(struct cl_replay *r)
 	free(r->name);
 	cl_replay_close_stage(r);
 	cl_replay_close_predict(r);
+	cl_replay_close_route(r);
 	free(r->buffer);
 	free(r->job);
 	free(r->member);

@@ -5,6 +5,7 @@
  * A replay's state.
  */
 
+#include "cl/events.h"
 #include "cl/hist.h"
 #include "cl/host.h"
 #include "cl/io.h"
@@ -23,6 +24,18 @@ struct column {
 	/* Where nothing is read: counted, and not in the tally yet. */
 	struct cl_cache_counts counts[NPHASES];
 	uint64_t	 nevents[NPHASES];
+};
+
+/* Routing that heeds the cache. */
+struct routing {
+	struct cl_smart	*smart;		/* NULL: the plain choice is served */
+	const struct cl_rule **rules;	/* of each column */
+	uint8_t		*resident;	/* of each expert of a column */
+	uint16_t	*ids;		/* room for one token */
+	uint32_t	 stamp;		/* of the event, > 0 */
+	uint32_t	*stamped;	/* of each key: the event that listed it */
+	uint32_t	*list;
+	struct cl_event	 event;		/* as it is served */
 };
 
 /* What a predictor says of the part of a pass at hand. */
@@ -114,6 +127,7 @@ struct cl_replay {
 	uint64_t	*measure;
 
 	/* reading */
+	struct routing	 routing;
 	struct foretold	 foretold;
 	struct stage	 stage;
 	uint32_t	*buffer;	/* of each of the cache's slots */
@@ -173,6 +187,14 @@ void	cl_replay_close_predict(struct cl_replay *);
 
 /* The buffer of that number: of a slot, or behind them of staging. */
 uint8_t	*cl_replay_buffer(const struct cl_replay *, uint32_t i);
+
+/* What is served of column c instead of the plain choice of its cells. */
+int	cl_replay_open_route(struct cl_replay *, const struct cl_model *,
+	    struct cl_err *);
+const struct cl_event	*cl_replay_route(struct cl_replay *,
+			    const struct cl_pass *, uint32_t c,
+			    unsigned phase);
+void	cl_replay_close_route(struct cl_replay *);
 
 /* Staging; the phase is whose counters it is. */
 int	cl_replay_open_stage(struct cl_replay *, struct cl_err *);
