@@ -11,6 +11,7 @@
 #include "cl/budget.h"
 #include "cl/budgets.h"
 #include "cl/cache.h"
+#include "cl/compute.h"
 #include "cl/curve.h"
 #include "cl/events.h"
 #include "cl/io.h"
@@ -51,6 +52,9 @@ struct replay_options {
 	struct cl_virtual_spec spec;
 	enum cl_curve_policy curve;
 	bool		 warm;
+	enum cl_compute_kind compute;
+	bool		 verify;	/* compare what was served with the file */
+	uint64_t	 seed;
 	uint64_t	 nstage;	/* staging slots; 0: twice the largest k */
 	enum cl_io_backend backend;
 	enum cl_io_os_cache os_cache;
@@ -80,12 +84,15 @@ void	replay_options(struct replay_options *, int argc, char **argv,
 
 /* Options of how experts are read and used; the others are above these. */
 enum {
-	OPT_ENGINE = 1024,
+	OPT_COMPUTE = 1024,
+	OPT_COMPUTE_US,
 	OPT_DROP,
+	OPT_DENSE,
 	OPT_PREFETCH,
 	OPT_SEED,
 	OPT_SMART,
 	OPT_STAGE,
+	OPT_VERIFY_BYTES,
 	OPT_WIDTH
 };
 

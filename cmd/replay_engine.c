@@ -8,6 +8,7 @@
 #include "replay.h"
 
 #define DROP_MAX	16384	/* all but what has every gate */
+#define MICROSECONDS_MAX	1000000000	/* a thousand seconds */
 #define STAGE_MAX	65536
 
 static void
@@ -33,6 +34,15 @@ replay_engine_option(struct replay_options *o, int c, const char *arg)
 {
 
 	switch (c) {
+	case OPT_COMPUTE:
+		if ((o->compute = cl_compute_kind_by_name(arg)) == 0)
+			fe_misuse("--compute \"%.40s\": kernel, checksum or "
+			    "none is wanted", arg);
+		break;
+	case OPT_COMPUTE_US:
+		o->replay.compute_ns = 1000 * fe_u64("--compute-us", arg, 0,
+		    MICROSECONDS_MAX);
+		break;
 	case OPT_DROP:
 		o->replay.smart.drop = fe_f64("--drop", arg, 0, DROP_MAX);
 		break;
@@ -40,13 +50,17 @@ replay_engine_option(struct replay_options *o, int c, const char *arg)
 		take_prefetch(o, arg);
 		break;
 	case OPT_SEED:
-		o->replay.predict.seed = fe_u64("--seed", arg, 0, UINT64_MAX);
+		o->seed = fe_u64("--seed", arg, 0, UINT64_MAX);
+		o->replay.predict.seed = o->seed;
 		break;
 	case OPT_SMART:
 		take_smart(o, arg);
 		break;
 	case OPT_STAGE:
 		o->nstage = fe_u64("--stage", arg, 1, STAGE_MAX);
+		break;
+	case OPT_VERIFY_BYTES:
+		o->verify = true;
 		break;
 	case OPT_WIDTH:
 		o->replay.predict.width = (uint32_t)fe_u64("--width", arg, 1,
@@ -60,8 +74,15 @@ replay_engine_check(const struct replay_options *o)
 {
 	bool ahead = o->replay.predict.kind != CL_PREDICT_OFF;
 
+	if (ahead && o->mode != replay_traces)
+		fe_misuse("--prefetch is of a single replay");
 	if (!ahead && o->replay.predict.width != 0)
 		fe_misuse("--width is of --prefetch");
+	if (o->io != REPLAY_REAL && o->verify)
+		fe_misuse("--verify-bytes is of --io real");
+	if (o->io != REPLAY_REAL && o->replay.compute_ns != 0)
+		fe_misuse("--compute-us is of --io real; a --device computes "
+		    "for compute=");
 	if (!ahead && o->nstage != 0)
 		fe_misuse("--stage is of --prefetch");
 }

@@ -67,6 +67,8 @@ static const struct option long_options[] = {
 	{ "backend", required_argument, NULL, OPT_BACKEND },
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "calibrate", no_argument, NULL, OPT_CALIBRATE },
+	{ "compute", required_argument, NULL, OPT_COMPUTE },
+	{ "compute-us", required_argument, NULL, OPT_COMPUTE_US },
 	{ "contract", required_argument, NULL, OPT_CONTRACT },
 	{ "curve", optional_argument, NULL, OPT_CURVE },
 	{ "device", required_argument, NULL, OPT_DEVICE },
@@ -93,6 +95,7 @@ static const struct option long_options[] = {
 	{ "stats", no_argument, NULL, OPT_STATS },
 	{ "threads", required_argument, NULL, OPT_THREADS },
 	{ "tokens", required_argument, NULL, OPT_TOKENS },
+	{ "verify-bytes", no_argument, NULL, OPT_VERIFY_BYTES },
 	{ "version", no_argument, NULL, 'V' },
 	{ "warm", no_argument, NULL, OPT_WARM },
 	{ "warmup", required_argument, NULL, OPT_WARMUP },
@@ -237,6 +240,8 @@ replay_options(struct replay_options *o, int argc, char **argv, int *first)
 
 	*o = (struct replay_options){
 		.replay = { .predict.seed = 1 },
+		.compute = CL_COMPUTE_KERNEL,
+		.seed = 1,
 		.io = REPLAY_REAL,
 		.nthreads = 4,
 		.nsamples = 9,

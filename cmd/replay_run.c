@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cl/budget.h"
+#include "cl/compute.h"
 #include "cl/conditions.h"
 #include "cl/device.h"
 #include "cl/dst.h"
@@ -16,9 +17,12 @@
 #include "cl/model.h"
 #include "cl/stats_write.h"
 #include "cl/trace_read.h"
+#include "cl/verify.h"
 #include "fe.h"
 #include "feed.h"
 #include "replay.h"
+
+#define CODE_BYTES	(1 << 20)
 
 /* A run of one trace, from its head to its trailer. */
 struct run {
@@ -31,6 +35,8 @@ struct run {
 	uint64_t	 fingerprint;	/* and of its model */
 	struct cl_model	*model;		/* as found; NULL: the trace's will do */
 	struct cl_device *device;
+	struct cl_verify *verify;	/* --verify-bytes */
+	struct cl_compute *compute;	/* NULL: --compute none, or no bytes */
 	struct cl_stats_writer *writer;
 	struct cl_keys	*keys;
 	struct cl_events *events;
@@ -124,6 +130,9 @@ write_machine(struct run *r, const struct feed_trace *t, struct cl_err *err)
 		(void)cl_stats_set_u64(&c, "arena_bytes",
 		    cl_device_arena(r->device), err);
 		set_reader(r, &c, &facts, err);
+		if (r->compute != NULL && cl_compute_form(r->compute) != NULL)
+			(void)cl_stats_set_str(&c, "kernel_form",
+			    cl_compute_form(r->compute), err);
 	}
 	(void)cl_stats_set_bool(&c, "trace_from_pipe", t->pipe, err);
 	status = err->code != CL_OK ? err->code :
@@ -177,6 +186,8 @@ replay_conditions(struct cl_conditions *what, const struct replay_options *o,
 		.io = replay_ios[o->io],
 		.os_cache = o->io == REPLAY_REAL ?
 		    replay_os_caches[o->os_cache] : NULL,
+		.compute = o->io == REPLAY_REAL ? o->compute : 0,
+		.seed = o->seed,
 		.threads = o->io != REPLAY_NONE ? o->nthreads : 0,
 	};
 }
@@ -283,6 +294,31 @@ replay_raised(const struct cl_budget_slots *slots, const char *budget,
 	}
 }
 
+static int
+verify_expert(void *arg, uint32_t layer, uint32_t expert,
+    const struct cl_device_slab *slab, uint32_t nslabs, struct cl_err *err)
+{
+
+	return (cl_verify_expert(arg, layer, expert, slab, nslabs, err));
+}
+
+/* What is done with the bytes that are read. */
+static int
+open_uses(struct run *r, struct cl_err *err)
+{
+
+	if (r->o->io != REPLAY_REAL)
+		return (CL_OK);
+	if (r->o->compute != CL_COMPUTE_NONE && r->compute == NULL &&
+	    (r->compute = cl_compute_new(r->o->compute, r->o->seed, err)) ==
+	    NULL)
+		return (err->code);
+	if (r->o->verify && r->verify == NULL &&
+	    (r->verify = cl_verify_new(r->model, err)) == NULL)
+		return (err->code);
+	return (CL_OK);
+}
+
 /* How many staging slots there are, and has the trace what is asked of it? */
 static int
 plan_stage(const struct run *r, const struct feed_trace *t,
@@ -306,6 +342,19 @@ plan_stage(const struct run *r, const struct feed_trace *t,
 	return (CL_OK);
 }
 
+/*
+ * Memory that a run touches besides its cache: blocks of the trace as they are
+ * compressed, as bytes and as numbers, and code that was not needed before.
+ */
+static uint64_t
+touches(const struct cl_trace_head *head, const struct cl_keys *keys)
+{
+	uint64_t row = (uint64_t)keys->nkeys * sizeof(float) *
+	    (head->scores != CL_SCORES_NONE) * (head->forecast ? 2 : 1);
+
+	return (3 * head->block_tokens * row + CODE_BYTES);
+}
+
 /* A trace begins: all that a replay of it needs. */
 static int
 open_run(struct run *r, const struct feed_trace *t,
@@ -319,6 +368,7 @@ open_run(struct run *r, const struct feed_trace *t,
 	const struct cl_model *m = head->model;
 	int status;
 
+	cl_host_usage(&o.at_start);
 	status = replay_same_model(t, m, r->before != NULL, &r->fingerprint,
 	    err);
 	if (status != CL_OK)
@@ -336,6 +386,8 @@ open_run(struct run *r, const struct feed_trace *t,
 	status = cl_budget_resolve(o.policy.info->holds_all ? &everything :
 	    &r->o->budget, &sums, &slots, err);
 	if (status == CL_OK)
+		status = open_uses(r, err);
+	if (status == CL_OK)
 		status = plan_stage(r, t, head, &o, err);
 	if (status == CL_OK && r->o->io != REPLAY_NONE && r->device == NULL)
 		status = open_device(r, r->model != NULL ? r->model : m,
@@ -348,6 +400,12 @@ open_run(struct run *r, const struct feed_trace *t,
 	o.nslots = slots.nslots;
 	o.device = r->device;
 	o.before = r->before;
+	o.touches = touches(head, r->keys);
+	o.compute = r->compute;
+	if (r->verify != NULL) {
+		o.served = verify_expert;
+		o.arg = r->verify;
+	}
 	o.stop = fe_stop();
 	if (o.policy.info->loads && (status = replay_fit(&r->fit,
 	    o.policy.file, m, r->keys, r->o->prefill, err)) != CL_OK)
@@ -418,7 +476,11 @@ cool(struct run *r)
 	cl_replay_free(r->before);
 	cl_keys_free(r->before_keys);
 	cl_device_free(r->device);
+	cl_verify_free(r->verify);
+	cl_compute_free(r->compute);
 	cl_model_free(r->model);
+	r->verify = NULL;
+	r->compute = NULL;
 	r->before = NULL;
 	r->before_keys = NULL;
 	r->device = NULL;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "cl/cache.h"
+#include "cl/host.h"
 #include "cl/predict.h"
 #include "cl/smart.h"
 
@@ -71,6 +72,9 @@ struct cl_replay_options {
 	 * of the cache and of staging.
 	 */
 	struct cl_device *device;
+	/* Before anything was taken for the run; what it will be follows. */
+	struct cl_host_usage at_start;
+	uint64_t	 touches;	/* bytes that others take while it runs */
 	const struct cl_compute *compute;	/* NULL: bytes are not looked at */
 	uint64_t	 compute_ns;	/* for each event, on top */
 	/*
@@ -80,10 +84,12 @@ struct cl_replay_options {
 	const atomic_bool *stop;
 	/*
 	 * Where given: called for each expert that was served, once its bytes
-	 * are there, and before they may be overwritten.
+	 * are there, and before they may be overwritten.  Its failure is that
+	 * of the replay.
 	 */
-	void		(*served)(void *arg, uint32_t layer, uint32_t expert,
-			    const struct cl_device_slab *, uint32_t nslabs);
+	int		(*served)(void *arg, uint32_t layer, uint32_t expert,
+			    const struct cl_device_slab *, uint32_t nslabs,
+			    struct cl_err *);
 	void		*arg;
 };
 

@@ -4,6 +4,7 @@
  */
 
 #include "cl/budget.h"
+#include "cl/compute.h"
 #include "cl/conditions.h"
 #include "cl/err.h"
 #include "cl/events.h"
@@ -214,6 +215,13 @@ cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
 	set_prefetch(c, o, err);
 	set_smart(c, &o->smart, err);
 	(void)cl_stats_set_str(c, "io", what->io, err);
+	if (what->compute != 0) {
+		(void)cl_stats_set_str(c, "compute", cl_compute_kind_name(
+		    (enum cl_compute_kind)what->compute), err);
+		(void)cl_stats_set_u64(c, "compute_us", o->compute_ns / 1000,
+		    err);
+		(void)cl_stats_set_u64(c, "seed", what->seed, err);
+	}
 	if (what->threads != 0)
 		(void)cl_stats_set_u64(c, "threads", what->threads, err);
 	if (what->os_cache != NULL)

@@ -17,6 +17,8 @@
 #include "cl/stats_write.h"
 #include "replay_int.h"
 
+#define KEY_BYTES	32	/* of an expert, in the tables of a cache */
+
 uint64_t
 cl_replay_now(const struct cl_replay *r)
 {
@@ -36,6 +38,25 @@ cl_replay_clock(struct cl_replay *r)
 	r->start_ns = cl_replay_now(r);
 }
 
+/*
+ * The peak of resident memory, as far as it can be told beforehand: the arena
+ * and the tables over experts and members come on top of what was there.
+ */
+static uint64_t
+predict_rss(const struct cl_replay *r)
+{
+	const struct cl_host_usage *u = &r->o.at_start;
+	uint64_t n = u->rss + r->o.touches + cl_device_arena(r->o.device) +
+	    (uint64_t)r->keys->nkeys * (sizeof(*r->name) + KEY_BYTES) +
+	    (uint64_t)r->keys->nlargest * (sizeof(*r->job) +
+	    sizeof(*r->member)) +
+	    2 * (uint64_t)r->stage.nslots * sizeof(*r->stage.read);
+
+	if (u->rss == 0)
+		return (0);
+	return (n > u->rss_peak ? n : u->rss_peak);
+}
+
 /* The machine has no part in what is modelled. */
 void
 cl_replay_measure(struct cl_replay *r)
@@ -53,6 +74,20 @@ cl_replay_measure(struct cl_replay *r)
 	m[CL_M_MAJOR_FAULTS] = now.major_faults - r->usage.major_faults;
 	m[CL_M_RSS_START] = r->usage.rss;
 	m[CL_M_RSS_PEAK] = now.rss_peak;
+	m[CL_M_RSS_START_PEAK] = r->o.at_start.rss_peak;
+	m[CL_M_RSS_PREDICTED] = predict_rss(r);
+	m[CL_M_CHECKSUM] = r->checksum;
+}
+
+/* What was measured since the last call was spent in the phase at hand. */
+static void
+spend(struct cl_replay *r)
+{
+
+	if (r->o.device == NULL || r->spending == NPHASES)
+		return;
+	cl_replay_measure(r);
+	cl_tally_spend(r->tally, r->spending);
 }
 
 static void
@@ -153,6 +188,7 @@ begin_counting(struct cl_replay *r)
 {
 
 	r->checksum = 0;
+	r->spending = NPHASES;
 	r->epoch++;
 	memset(r->latency, 0, sizeof(r->latency));
 	cl_tally_reset(r->tally);
@@ -197,8 +233,7 @@ end_window(struct cl_replay *r, struct cl_err *err)
 
 	if ((status = cl_replay_settle(r, err)) != CL_OK)
 		return (status);
-	if (r->o.device != NULL)
-		cl_replay_measure(r);
+	spend(r);
 	r->window_from = r->counted;
 	r->next_window = (r->counted / r->o.window + 1) * r->o.window;
 	return (cl_tally_write_window(r->tally, r->digest, r->writer, err));
@@ -257,6 +292,10 @@ serve(struct cl_replay *r, const struct cl_pass *pass, struct cl_err *err)
 	uint32_t i;
 	int status;
 
+	if (phase != r->spending) {
+		spend(r);
+		r->spending = phase;
+	}
 	for (i = 0; i < r->keys->ncolumns; i++) {
 		event = &pass->event[i];
 		if (event->n > 0 && r->routing.smart != NULL)
@@ -341,6 +380,7 @@ cl_replay_finish(struct cl_replay *r, const struct cl_stats_end *given,
 	}
 	stop_clock(r);
 	cl_replay_end_stage(r, DECODE);
+	spend(r);
 	if (r->o.device != NULL)
 		cl_replay_measure(r);
 	if (r->o.window != 0 && r->counted > r->window_from &&
@@ -348,6 +388,9 @@ cl_replay_finish(struct cl_replay *r, const struct cl_stats_end *given,
 		return (status);
 	status = cl_tally_write_totals(r->tally, r->warming ? 0 : r->digest,
 	    r->writer, err);
+	if (status == CL_OK && r->o.device != NULL)
+		status = cl_hist_write(r->writer, &r->latency[CL_IO_DEMAND],
+		    &r->latency[CL_IO_PREFETCH], err);
 	if (status != CL_OK)
 		return (status);
 	return (cl_stats_writer_finish(r->writer, &end, err));

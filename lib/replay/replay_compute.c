@@ -5,6 +5,7 @@
 
 #include "cl/compute.h"
 #include "cl/device.h"
+#include "cl/err.h"
 #include "cl/num.h"
 #include "cl/virtual.h"
 #include "replay_int.h"
@@ -36,6 +37,7 @@ compute(struct cl_replay *r, const struct column *col, uint32_t expert,
     const struct cl_device_slab *from, uint32_t n)
 {
 	struct cl_compute_slab slab[CL_IO_PARTS_MAX];
+	uint64_t t0 = cl_replay_now(r);
 	uint32_t i;
 
 	for (i = 0; i < n; i++) {
@@ -44,6 +46,7 @@ compute(struct cl_replay *r, const struct column *col, uint32_t expert,
 	}
 	r->checksum = cl_compute_chain(r->checksum, cl_compute_expert(
 	    r->o.compute, col->layer, expert, slab, n));
+	r->measure[CL_M_COMPUTE_NS] += cl_replay_now(r) - t0;
 }
 
 static bool
@@ -54,61 +57,62 @@ leaves(uint8_t class)
 }
 
 /* Those of members from .. to - 1 that leave, or those that do not. */
-static void
+static int
 use(struct cl_replay *r, const struct column *col, const uint32_t *keys,
     const struct cl_cache_outcome *out, uint32_t from, uint32_t to,
-    bool leaving)
+    bool leaving, struct cl_err *err)
 {
 	struct cl_device_slab slab[CL_IO_PARTS_MAX];
-	uint64_t t0 = cl_replay_now(r);
 	uint32_t i, n, expert;
+	int status = CL_OK;
 
-	for (i = from; i < to; i++) {
+	for (i = from; i < to && status == CL_OK; i++) {
 		if (leaves(out->class[i]) != leaving)
 			continue;
 		expert = keys[i] - col->base;
 		n = cl_device_slabs(r->o.device, col->layer, expert,
 		    r->member[i].bytes, slab);
 		if (r->o.served != NULL)
-			r->o.served(r->o.arg, col->layer, expert, slab, n);
+			status = r->o.served(r->o.arg, col->layer, expert,
+			    slab, n, err);
 		if (r->o.compute != NULL)
 			compute(r, col, expert, slab, n);
 	}
-	if (r->o.compute != NULL)
-		r->measure[CL_M_COMPUTE_NS] += cl_replay_now(r) - t0;
+	return (status);
 }
 
-void
+int
 cl_replay_compute(struct cl_replay *r, const struct column *col,
     const uint32_t *keys, const struct cl_cache_outcome *out, uint32_t from,
-    uint32_t to)
+    uint32_t to, struct cl_err *err)
 {
 	const struct cl_virtual_spec *spec = cl_device_spec(r->o.device);
 
-	if (spec != NULL)
-		spend(r, kernel_ns(spec, col, to - from));
-	else
-		use(r, col, keys, out, from, to, false);
+	if (spec == NULL)
+		return (use(r, col, keys, out, from, to, false, err));
+	spend(r, kernel_ns(spec, col, to - from));
+	return (CL_OK);
 }
 
 /*
  * Under retain a hit may have been thrown out for a newcomer, which is read
  * into its slot: what there is to do with its bytes is done before.
  */
-void
+int
 cl_replay_compute_leaving(struct cl_replay *r, const struct column *col,
-    const uint32_t *keys, uint32_t n, const struct cl_cache_outcome *out)
+    const uint32_t *keys, uint32_t n, const struct cl_cache_outcome *out,
+    struct cl_err *err)
 {
 	uint32_t i;
 
 	if (r->o.contract != CL_CONTRACT_RETAIN ||
 	    cl_device_spec(r->o.device) != NULL)
-		return;
+		return (CL_OK);
 	for (i = 0; i < n; i++)
 		if (leaves(out->class[i]))
 			r->member[i].bytes = cl_replay_buffer(r,
 			    r->buffer[out->slot[i]]);
-	use(r, col, keys, out, 0, n, true);
+	return (use(r, col, keys, out, 0, n, true, err));
 }
 
 void

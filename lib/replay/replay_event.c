@@ -134,9 +134,11 @@ carry_out(struct cl_replay *r, struct column *col, const uint32_t *keys,
     uint32_t n, const struct cl_cache_outcome *out, unsigned phase, bool last,
     struct cl_err *err)
 {
+	int status;
 
-	if (r->o.device != NULL)
-		cl_replay_compute_leaving(r, col, keys, n, out);
+	if (r->o.device != NULL && (status = cl_replay_compute_leaving(r, col,
+	    keys, n, out, err)) != CL_OK)
+		return (status);
 	if (out->nstaged > 0)
 		cl_replay_take_staged(r, keys, n, out, phase);
 	if (r->o.device != NULL)

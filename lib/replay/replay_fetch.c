@@ -72,9 +72,9 @@ wave(struct cl_replay *r, struct column *col, const uint32_t *keys,
 	t0 = cl_replay_now(r) - t0;
 	r->measure[CL_M_IO_WAIT_NS] += t0;
 	col->tally->io_wait_ns += t0;
-	if (status == CL_OK)
-		cl_replay_compute(r, col, keys, out, from, to);
-	return (status);
+	if (status != CL_OK)
+		return (status);
+	return (cl_replay_compute(r, col, keys, out, from, to, err));
 }
 
 /* A staged hit: adopt its read, or have it go before those ahead. */

@@ -125,6 +125,7 @@ struct cl_replay {
 	struct cl_tally	*tally;
 	struct cl_tally_phase *phase[NPHASES];
 	uint64_t	*measure;
+	unsigned	 spending;	/* the phase at hand; NPHASES: none */
 
 	/* reading */
 	struct routing	 routing;
@@ -159,14 +160,14 @@ int	cl_replay_fetch(struct cl_replay *, struct column *,
 	    unsigned phase, bool last, struct cl_err *);
 
 /* The bytes of members from .. to - 1 are there. */
-void	cl_replay_compute(struct cl_replay *, const struct column *,
+int	cl_replay_compute(struct cl_replay *, const struct column *,
 	    const uint32_t *keys, const struct cl_cache_outcome *,
-	    uint32_t from, uint32_t to);
+	    uint32_t from, uint32_t to, struct cl_err *);
 
 /* Those of n members will not be there when what is missing has been read. */
-void	cl_replay_compute_leaving(struct cl_replay *, const struct column *,
+int	cl_replay_compute_leaving(struct cl_replay *, const struct column *,
 	    const uint32_t *keys, uint32_t n,
-	    const struct cl_cache_outcome *);
+	    const struct cl_cache_outcome *, struct cl_err *);
 
 /* All that an event computes whatever it served. */
 void	cl_replay_end_step(struct cl_replay *);

@@ -91,7 +91,8 @@ name_columns(struct cl_tally *t, struct cl_err *err)
 		status = add_column(&t->logical, CL_STATS_F64,
 		    cl_counters_f64_name((enum cl_counter_f64)i), err);
 	for (i = 0; i < CL_M_MEASURES && status == CL_OK && t->measured; i++)
-		status = add_column(&t->measures, CL_STATS_U64,
+		status = add_column(&t->measures,
+		    i == CL_M_CHECKSUM ? CL_STATS_HASH : CL_STATS_U64,
 		    cl_counters_measure_name((enum cl_measure)i), err);
 	return (status);
 }
@@ -438,7 +439,7 @@ cl_tally_write_totals(struct cl_tally *t, uint64_t digest,
 	if (status != CL_OK || !t->measured)
 		return (status);
 	for (i = 0; i < CL_M_MEASURES; i++) {
-		t->value[i].there = true;
+		t->value[i].there = i != CL_M_CHECKSUM || t->measure[i] != 0;
 		t->value[i].u = t->measure[i];
 	}
 	return (write_measured(t, CL_STATS_RUN, 0, tokens, w, err));
