@@ -28,7 +28,7 @@ static const struct fe_command command = {
 "         --io model --device read=7G,latency=80us,depth=32[,...]\n"
 "         --os-cache keep|drop|direct (keep)  --hugepages\n"
 "compute: --compute kernel|checksum|none (kernel)  --compute-us N\n"
-"         --verify-bytes\n"
+"         --verify-bytes  --dense auto|resident|ring|skip (auto)\n"
 "studies: --curve [lru|belady] (lru)  --stats  --predict\n"
 "         --calibrate MODEL  --samples N (9)\n"
 "output:  -o FILE  --force  -h, --help  -V, --version\n"

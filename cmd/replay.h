@@ -52,6 +52,7 @@ struct replay_options {
 	struct cl_virtual_spec spec;
 	enum cl_curve_policy curve;
 	bool		 warm;
+	unsigned	 dense;		/* which of replay_denses */
 	enum cl_compute_kind compute;
 	bool		 verify;	/* compare what was served with the file */
 	uint64_t	 seed;
@@ -95,6 +96,13 @@ enum {
 	OPT_VERIFY_BYTES,
 	OPT_WIDTH
 };
+
+/* "skip", "resident", "ring" by enum cl_replay_dense, then "auto". */
+extern const char *const replay_denses[];
+
+/* What of these is in force for a model with so many dense bytes. */
+enum cl_replay_dense	replay_dense(const struct replay_options *,
+			    uint64_t nbytes);
 
 void	replay_engine_option(struct replay_options *, int c, const char *arg);
 

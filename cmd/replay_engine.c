@@ -3,6 +3,7 @@
  */
 
 #include "cl/err.h"
+#include "cl/host.h"
 #include "cl/rule.h"
 #include "fe.h"
 #include "replay.h"
@@ -10,6 +11,13 @@
 #define DROP_MAX	16384	/* all but what has every gate */
 #define MICROSECONDS_MAX	1000000000	/* a thousand seconds */
 #define STAGE_MAX	65536
+
+const char *const replay_denses[] = {
+	[CL_DENSE_SKIP] = "skip",
+	[CL_DENSE_RESIDENT] = "resident",
+	[CL_DENSE_RING] = "ring",
+	"auto", NULL
+};
 
 static void
 take_prefetch(struct replay_options *o, const char *text)
@@ -29,6 +37,19 @@ take_smart(struct replay_options *o, const char *text)
 		fe_misuse("--smart: %s", err.msg);
 }
 
+/* Resident, if they fit in a quarter of what the process may use. */
+enum cl_replay_dense
+replay_dense(const struct replay_options *o, uint64_t nbytes)
+{
+
+	if (nbytes == 0)
+		return (CL_DENSE_SKIP);
+	if (o->dense <= CL_DENSE_RING)
+		return ((enum cl_replay_dense)o->dense);
+	return (nbytes <= cl_host_memory("") / 4 ? CL_DENSE_RESIDENT :
+	    CL_DENSE_RING);
+}
+
 void
 replay_engine_option(struct replay_options *o, int c, const char *arg)
 {
@@ -45,6 +66,9 @@ replay_engine_option(struct replay_options *o, int c, const char *arg)
 		break;
 	case OPT_DROP:
 		o->replay.smart.drop = fe_f64("--drop", arg, 0, DROP_MAX);
+		break;
+	case OPT_DENSE:
+		o->dense = fe_choice("--dense", arg, replay_denses);
 		break;
 	case OPT_PREFETCH:
 		take_prefetch(o, arg);

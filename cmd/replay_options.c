@@ -71,6 +71,7 @@ static const struct option long_options[] = {
 	{ "compute-us", required_argument, NULL, OPT_COMPUTE_US },
 	{ "contract", required_argument, NULL, OPT_CONTRACT },
 	{ "curve", optional_argument, NULL, OPT_CURVE },
+	{ "dense", required_argument, NULL, OPT_DENSE },
 	{ "device", required_argument, NULL, OPT_DEVICE },
 	{ "drop", required_argument, NULL, OPT_DROP },
 	{ "force", no_argument, NULL, OPT_FORCE },
@@ -240,6 +241,7 @@ replay_options(struct replay_options *o, int argc, char **argv, int *first)
 
 	*o = (struct replay_options){
 		.replay = { .predict.seed = 1 },
+		.dense = CL_DENSE_RING + 1,	/* auto */
 		.compute = CL_COMPUTE_KERNEL,
 		.seed = 1,
 		.io = REPLAY_REAL,

@@ -36,6 +36,7 @@ struct run {
 	struct cl_model	*model;		/* as found; NULL: the trace's will do */
 	struct cl_device *device;
 	struct cl_verify *verify;	/* --verify-bytes */
+	uint64_t	 dense_bytes;	/* that were read before the clock */
 	struct cl_compute *compute;	/* NULL: --compute none, or no bytes */
 	struct cl_stats_writer *writer;
 	struct cl_keys	*keys;
@@ -129,6 +130,8 @@ write_machine(struct run *r, const struct feed_trace *t, struct cl_err *err)
 		    cl_host_memory(""), err);
 		(void)cl_stats_set_u64(&c, "arena_bytes",
 		    cl_device_arena(r->device), err);
+		(void)cl_stats_set_u64(&c, "dense_loaded_bytes",
+		    r->dense_bytes, err);
 		set_reader(r, &c, &facts, err);
 		if (r->compute != NULL && cl_compute_form(r->compute) != NULL)
 			(void)cl_stats_set_str(&c, "kernel_form",
@@ -147,7 +150,8 @@ write_machine(struct run *r, const struct feed_trace *t, struct cl_err *err)
  */
 static int
 open_device(struct run *r, const struct cl_model *m,
-    const struct cl_budget_slots *slots, uint32_t nstage, struct cl_err *err)
+    const struct cl_budget_slots *slots, const struct cl_replay_options *o,
+    struct cl_err *err)
 {
 	struct cl_device_options d = {
 		.io = {
@@ -160,14 +164,19 @@ open_device(struct run *r, const struct cl_model *m,
 			.device = &r->o->spec,
 		},
 		.nslots = slots->nslots,
-		.nstage = nstage,
+		.nstage = o->nstage,
+		.dense_ring = o->dense == CL_DENSE_RING,
+		.dense_resident = o->dense == CL_DENSE_RESIDENT,
 		.nbypass = r->keys->kmax,
 		.stride = slots->stride,
 		.hugepages = r->o->hugepages,
 	};
 
 	r->device = cl_device_new(m, &d, err);
-	return (r->device == NULL ? err->code : CL_OK);
+	if (r->device == NULL)
+		return (err->code);
+	return (r->o->io == REPLAY_REAL && d.dense_resident ?
+	    cl_device_load_dense(r->device, &r->dense_bytes, err) : CL_OK);
 }
 
 void
@@ -385,13 +394,14 @@ open_run(struct run *r, const struct feed_trace *t,
 		return (err->code);
 	status = cl_budget_resolve(o.policy.info->holds_all ? &everything :
 	    &r->o->budget, &sums, &slots, err);
+	o.dense = replay_dense(r->o, sums.dense_bytes);
 	if (status == CL_OK)
 		status = open_uses(r, err);
 	if (status == CL_OK)
 		status = plan_stage(r, t, head, &o, err);
 	if (status == CL_OK && r->o->io != REPLAY_NONE && r->device == NULL)
 		status = open_device(r, r->model != NULL ? r->model : m,
-		    &slots, o.nstage, err);
+		    &slots, &o, err);
 	if (status != CL_OK)
 		return (status);
 	replay_raised(&slots, r->o->budget_text, &r->told_raised);

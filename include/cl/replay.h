@@ -35,6 +35,13 @@ enum cl_replay_partition {
 	CL_PARTITION_LAYER		/* one for each: cl_budget_deal */
 };
 
+/* What becomes of the weights that every token needs. */
+enum cl_replay_dense {
+	CL_DENSE_SKIP,			/* they are left out */
+	CL_DENSE_RESIDENT,		/* there before the clock starts */
+	CL_DENSE_RING			/* read again in every pass */
+};
+
 struct cl_replay_options {
 	enum cl_contract contract;
 	enum cl_replay_partition partition;
@@ -66,6 +73,7 @@ struct cl_replay_options {
 	 * predictors, and all of them for `ahead`.
 	 */
 	struct cl_predict_options predict;
+	enum cl_replay_dense dense;
 	uint32_t	 nstage;	/* staging slots; 0: nothing is read ahead */
 	/*
 	 * NULL: count, and read nothing.  Else it has buffers for the slots

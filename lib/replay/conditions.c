@@ -27,6 +27,11 @@ const char *const cl_conditions_prefills[] = {
 	[CL_PREFILL_SKIP] = "skip",
 	NULL
 };
+static const char *const denses[] = {
+	[CL_DENSE_SKIP] = "skip",
+	[CL_DENSE_RESIDENT] = "resident",
+	[CL_DENSE_RING] = "ring"
+};
 const char *const cl_conditions_partitions[] = {
 	[CL_PARTITION_GLOBAL] = "global",
 	[CL_PARTITION_LAYER] = "layer",
@@ -157,6 +162,15 @@ foresight(const struct cl_model *m, const struct cl_replay_options *o)
 	    "heuristic" : "exact");
 }
 
+static bool
+has_dense(const struct cl_model *m)
+{
+	struct cl_model_sums s;
+
+	cl_model_sums(m, &s);
+	return (s.dense_bytes > 0);
+}
+
 /* What is read ahead; none where that is off, but for its name. */
 static void
 set_prefetch(struct cl_stats_conds *c, const struct cl_replay_options *o,
@@ -212,6 +226,11 @@ cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
 	set_number(c, "stride_bytes", slots->stride, bytes, err);
 	if (what->warm)
 		(void)cl_stats_set_bool(c, "warm", true, err);
+	(void)cl_stats_set_str(c, "dense", denses[o->dense],
+	    err);
+	if (o->dense == CL_DENSE_SKIP && !has_dense(m))
+		(void)cl_stats_set_str(c, "dense_why", "the trace does not "
+		    "say where dense weights are", err);
 	set_prefetch(c, o, err);
 	set_smart(c, &o->smart, err);
 	(void)cl_stats_set_str(c, "io", what->io, err);

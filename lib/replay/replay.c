@@ -171,6 +171,7 @@ set_up(struct cl_replay *r, const struct cl_model *m, struct cl_err *err)
 	if ((status = cl_replay_make_cache(r, err)) != CL_OK ||
 	    (status = cl_replay_open_route(r, m, err)) != CL_OK ||
 	    (status = cl_replay_open_predict(r, m, err)) != CL_OK ||
+	    (status = cl_replay_open_dense(r, err)) != CL_OK ||
 	    (status = cl_replay_open_stage(r, err)) != CL_OK)
 		return (status);
 	if (r->o.policy.info->loads && r->o.before == NULL &&
@@ -289,7 +290,7 @@ serve(struct cl_replay *r, const struct cl_pass *pass, struct cl_err *err)
 {
 	unsigned phase = pass->prefill ? PREFILL : DECODE;
 	const struct cl_event *event;
-	uint32_t i;
+	uint32_t i, layer = 0;
 	int status;
 
 	if (phase != r->spending) {
@@ -305,6 +306,10 @@ serve(struct cl_replay *r, const struct cl_pass *pass, struct cl_err *err)
 		if (r->next != NULL)
 			cl_cache_foretell(r->cache, event->keys, r->next[i],
 			    event->n);
+		if ((status = cl_replay_dense(r, layer, r->column[i].layer,
+		    phase, err)) != CL_OK)
+			return (status);
+		layer = r->column[i].layer + 1;
 		look_ahead(r, pass, i);
 		if (r->counts)
 			cl_replay_count(r, &r->column[i], event->keys,
@@ -313,6 +318,9 @@ serve(struct cl_replay *r, const struct cl_pass *pass, struct cl_err *err)
 		    event->keys, event->n, phase, err)) != CL_OK)
 			return (status);
 	}
+	if (pass->ntokens > 0 && (status = cl_replay_dense(r, layer,
+	    r->model->nlayers, phase, err)) != CL_OK)
+		return (status);
 	r->phase[phase]->n[CL_N_TOKENS] += pass->ntokens;
 	r->pass_tokens += pass->ntokens;
 	return (CL_OK);
@@ -380,6 +388,7 @@ cl_replay_finish(struct cl_replay *r, const struct cl_stats_end *given,
 	}
 	stop_clock(r);
 	cl_replay_end_stage(r, DECODE);
+	cl_replay_end_dense(r);
 	spend(r);
 	if (r->o.device != NULL)
 		cl_replay_measure(r);
@@ -404,6 +413,7 @@ cl_replay_free(struct cl_replay *r)
 		return;
 	free(r->column);
 	free(r->name);
+	cl_replay_end_dense(r);
 	cl_replay_close_stage(r);
 	cl_replay_close_predict(r);
 	cl_replay_close_route(r);

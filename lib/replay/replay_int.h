@@ -84,6 +84,19 @@ struct stage {
 	uint32_t	 nidle;
 };
 
+/* One of the two buffers of dense weights. */
+struct dense_read {
+	struct cl_io_job job;
+	uint32_t	 layer;		/* UINT32_MAX: none is asked for */
+	uint64_t	 epoch;
+};
+
+struct dense {
+	uint64_t	*nbytes;	/* of each layer; NULL: no ring */
+	struct dense_read in[2];
+	uint32_t	 at;		/* where the next layer's will be */
+};
+
 /* Where the bytes of a member of the event at hand are. */
 struct member {
 	uint8_t		*bytes;
@@ -131,6 +144,7 @@ struct cl_replay {
 	struct routing	 routing;
 	struct foretold	 foretold;
 	struct stage	 stage;
+	struct dense	 dense;
 	uint32_t	*buffer;	/* of each of the cache's slots */
 	struct cl_io_job *job;		/* one for each member of an event */
 	struct member	*member;
@@ -196,6 +210,15 @@ const struct cl_event	*cl_replay_route(struct cl_replay *,
 			    const struct cl_pass *, uint32_t c,
 			    unsigned phase);
 void	cl_replay_close_route(struct cl_replay *);
+
+/*
+ * The dense weights of layers from .. to - 1 that have no experts, and of layer
+ * `to`, are needed; the number of layers: of no other.
+ */
+int	cl_replay_open_dense(struct cl_replay *, struct cl_err *);
+int	cl_replay_dense(struct cl_replay *, uint32_t from, uint32_t to,
+	    unsigned phase, struct cl_err *);
+void	cl_replay_end_dense(struct cl_replay *);
 
 /* Staging; the phase is whose counters it is. */
 int	cl_replay_open_stage(struct cl_replay *, struct cl_err *);

@@ -1,0 +1,125 @@
+# The engine: prefetch, dense weights, compute, and the same decisions and
+# bytes however it reads.
+
+load helpers
+
+TRACE=$ROOT/traces/speech.clt
+DEVICE=read=7G,latency=80us,depth=32
+
+# Of the one run in a stat stream: jq of it.
+of()
+{
+	cl-report -f json "$1" | jq -r ".runs[0] | $2"
+}
+
+@test "every prefetch mode with every policy decides the same without reads" {
+	cl-trace --synthetic --tokens 60 "$MODEL" >syn.clt
+	for policy in $(cl-replay --list-policies | tail -n +2 | cut -f 1 |
+	    grep -v static); do
+		for ahead in previous popular ahead oracle:recall=0.6; do
+			set -- --policy "$policy" --prefetch $ahead \
+			    --cache 15% syn.clt
+			cl-replay --io none "$@" >none.cls
+			cl-replay --threads 3 --model "$MODEL" "$@" >real.cls
+			run --separate-stderr cl-diff -q none.cls real.cls
+			status_is 0
+		done
+	done
+}
+
+@test "so do threads, ways of reading and a modelled device" {
+	for ahead in off popular; do
+		set -- --prefetch $ahead --dense ring --cache 20% "$TRACE"
+		cl-replay --io none "$@" >none.cls
+		cl-replay --io model --device $DEVICE "$@" >model.cls
+		run --separate-stderr cl-diff -q none.cls model.cls
+		status_is 0
+		for how in "1 keep" "2 drop" "8 direct" "16 keep"; do
+			cl-replay --model "$MODEL" --threads ${how% *} \
+			    --os-cache ${how#* } --backend pread "$@" >r.cls
+			run --separate-stderr cl-diff -q none.cls r.cls
+			status_is 0
+			of r.cls .measured.checksum >>sums
+		done
+	done
+	[ "$(sort -u sums | wc -l)" -eq 1 ]
+	[ "$(wc -l <sums)" -eq 8 ]
+}
+
+@test "what is issued is useful, wasted or left, and --stage bounds it" {
+	for stage in 1 3 64; do
+		cl-replay --io none --cache 10% --prefetch popular --width 4 \
+		    --stage $stage "$TRACE" >s.cls
+		[ "$(of s.cls '.totals | .prefetch_issued > 100 and
+		    .prefetch_issued == .prefetch_useful + .prefetch_wasted +
+		    .prefetch_left and .stage_hits == .prefetch_useful')" = \
+		    true ]
+		of s.cls .totals.prefetch_refused >>refused
+	done
+	sort -rnu refused | diff -u - refused
+	[ "$(of s.cls '"\(.prefetch) \(.width) \(.stage)"')" = \
+	    "popular 4 64" ]
+}
+
+@test "an oracle that knows all leaves no more misses than its slots" {
+	cl-replay --io none --cache 10% --prefetch oracle --prefill skip \
+	    "$TRACE" >all.cls
+	cl-replay --io none --cache 10% --prefetch oracle:recall=0 \
+	    --prefill skip "$TRACE" >none.cls
+	cl-replay --io none --cache 10% --prefill skip "$TRACE" >off.cls
+	[ "$(of none.cls .totals.misses)" = "$(of off.cls .totals.misses)" ]
+	# What is left are first layers, and what no slot was free for.
+	[ "$(of all.cls '.layers[1:] | map(.misses) | add')" -le \
+	    "$(of all.cls .totals.prefetch_refused)" ]
+	[ "$(of all.cls .totals.prefetch_wasted)" = 0 ]
+}
+
+@test "a forecast that the trace does not have is refused" {
+	run --separate-stderr cl-replay --io none --prefetch ahead "$TRACE"
+	status_is 2
+	stderr_is "cl-replay: $TRACE: --prefetch ahead needs a trace with a second row of scores, and this one has none"
+	run --separate-stderr cl-replay --io none --stage 3 "$TRACE"
+	status_is 2
+}
+
+@test "a ring reads the dense weights of every pass again" {
+	cl-replay --io none --dense ring --prefill token "$TRACE" >s.cls
+	passes=$(of s.cls '.totals.events / .moe_layers')
+	cl-trace --geometry -f json "$MODEL" >g.json
+	layers=$(jq '[.layers[].dense_bytes] | add' g.json)
+	[ "$(of s.cls .totals.dense_bytes)" -eq $((passes * layers)) ]
+	cl-replay --dense resident --model "$MODEL" "$TRACE" >s.cls
+	[ "$(of s.cls '"\(.dense) \(.totals.dense_bytes)"')" = "resident 0" ]
+}
+
+@test "a checksum tells another seed, another kind, and none" {
+	for how in "kernel --seed 1" "kernel --seed 2" checksum; do
+		cl-replay --compute $how --model "$MODEL" "$TRACE" >s.cls
+		of s.cls .measured.checksum >>sums
+	done
+	[ "$(sort -u sums | wc -l)" -eq 3 ]
+	cl-replay --compute none --model "$MODEL" "$TRACE" >s.cls
+	[ "$(of s.cls .measured.checksum)" = null ]
+}
+
+@test "--verify-bytes holds every byte, and tells one that is not the file's" {
+	mkgguf pattern m.gguf >/dev/null
+	cl-trace --synthetic --tokens 40 m.gguf >t.clt
+	for how in keep direct; do
+		cl-replay --verify-bytes --os-cache $how --prefetch popular \
+		    --cache 5e --threads 8 t.clt >s.cls
+		[ "$(of s.cls '.totals.stage_hits > 0')" = true ]
+	done
+}
+
+@test "peak memory is within 2 MiB of what was said, without major faults" {
+	need plain
+	for cache in 10% 100%; do
+		cl-replay --cache $cache --prefetch popular --model "$MODEL" \
+		    --warmup 20 "$TRACE" >s.cls
+		[ "$(of s.cls '.measured | .rss_predicted - .rss_peak |
+		    fabs < 2097152')" = true ]
+		[ "$(of s.cls '.measured.major_faults * 100 <=
+		    .totals.tokens')" = true ]
+	done
+}
