@@ -7,6 +7,7 @@
 
 #include "cl/dst.h"
 #include "cl/err.h"
+#include "cl/listing.h"
 #include "cl/render.h"
 #include "cl/run.h"
 #include "cl/src.h"
@@ -16,11 +17,12 @@
 static const struct fe_command command = {
 	.name = "cl-report",
 	.synopsis = "[-ahV] [--expect-runs N] [-f text|tsv|json] "
-	    "[--sweep | --table NAME] [stats ...]",
+	    "[--events | --sweep | --table NAME] [stats ...]",
 	.help =
 "Report what cl-replay counted and measured.\n"
 "\n"
 "  -a, --all           show every row of long tables\n"
+"  --events            what became of each access, a row a line, or JSON lines\n"
 "  --expect-runs N     it is trouble if there are not just N runs in all\n"
 "  -f, --format text|tsv|json\n"
 "                      for people, for awk, for programs (text)\n"
@@ -35,15 +37,17 @@ static const struct fe_command command = {
 
 struct options {
 	unsigned	 form;
+	bool		 events;	/* are listed, and nothing else */
 	bool		 expects;	/* a number of runs: */
 	uint64_t	 nruns;
 	struct cl_render_options render;
 };
 
-enum { OPT_EXPECT_RUNS = 256, OPT_SWEEP, OPT_TABLE };
+enum { OPT_EVENTS = 256, OPT_EXPECT_RUNS, OPT_SWEEP, OPT_TABLE };
 
 static const struct option long_options[] = {
 	{ "all", no_argument, NULL, 'a' },
+	{ "events", no_argument, NULL, OPT_EVENTS },
 	{ "expect-runs", required_argument, NULL, OPT_EXPECT_RUNS },
 	{ "format", required_argument, NULL, 'f' },
 	{ "help", no_argument, NULL, 'h' },
@@ -72,6 +76,9 @@ parse_args(struct options *o, int argc, char **argv)
 			fe_help();
 		case 'V':
 			fe_version();
+		case OPT_EVENTS:
+			o->events = true;
+			break;
 		case OPT_EXPECT_RUNS:
 			o->expects = true;
 			o->nruns = fe_u64("--expect-runs", optarg, 0,
@@ -87,8 +94,9 @@ parse_args(struct options *o, int argc, char **argv)
 			fe_misuse("see %s --help", command.name);
 		}
 	}
-	if (o->render.sweep && o->render.table != NULL)
-		fe_misuse("--sweep and --table are two reports");
+	if (o->events + o->render.sweep + (o->render.table != NULL) > 1)
+		fe_misuse("--events, --sweep and --table are reports of "
+		    "their own");
 	fe_check_inputs(argv + optind, argc - optind);
 	o->render.bold = o->form == 0 && fe_colour();
 }
@@ -115,12 +123,37 @@ show(struct cl_render *render, const struct cl_run *run)
 		fe_die(&err);
 }
 
+/* How runs are printed: as a report, or as what became of their accesses. */
+struct printer {
+	struct cl_render *render;
+	struct cl_listing *listing;	/* or NULL */
+};
+
+/* Print the next run, which is then only good to be judged. */
+static int
+print_next(struct printer *p, struct cl_stats_reader *in, struct cl_run *run,
+    struct cl_err *err)
+{
+	int got;
+
+	if (p->listing != NULL) {
+		memset(run, 0, sizeof(*run));
+		got = cl_listing_run(p->listing, in, &run->end, err);
+		run->begun = run->whole = got == CL_OK;
+		return (got);
+	}
+	got = cl_run_next(in, run, err);
+	if (run->begun)
+		show(p->render, run);
+	return (got);
+}
+
 /*
  * Every run of one input, counted in *nruns; what is intact is printed before
  * an error is.
  */
 static int
-report(struct cl_render *render, const char *path, uint64_t *nruns)
+report(struct printer *p, const char *path, uint64_t *nruns)
 {
 	struct cl_err err = { 0 };
 	struct cl_src *src = fe_input(path);
@@ -132,12 +165,10 @@ report(struct cl_render *render, const char *path, uint64_t *nruns)
 
 	if ((in = cl_stats_reader_new(src, &err)) == NULL)
 		fe_die(&err);
+	cl_stats_reader_want(in, p->listing != NULL);
 	do {
-		got = cl_run_next(in, &run, &err);
-		if (run.begun) {
-			show(render, &run);
-			++*nruns;
-		}
+		got = print_next(p, in, &run, &err);
+		*nruns += run.begun;
 		if (got == CL_OK && judge(&run, name, ++n) != FE_DONE)
 			status = FE_TROUBLE;
 		cl_run_free(&run);
@@ -162,32 +193,53 @@ judge_number(const struct options *o, uint64_t nruns)
 	return (FE_TROUBLE);
 }
 
+static void
+open_printer(struct printer *p, const struct options *o, struct cl_dst *out)
+{
+	struct cl_err err = { 0 };
+
+	if (o->events)
+		p->listing = cl_listing_new(strcmp(cl_render_forms[o->form],
+		    "json") == 0, out, &err);
+	else
+		p->render = cl_render_new(o->form, out, &o->render, &err);
+	if (p->listing == NULL && p->render == NULL)
+		fe_die(&err);
+}
+
+static void
+close_printer(struct printer *p)
+{
+	struct cl_err err = { 0 };
+
+	if (p->render != NULL && cl_render_end(p->render, &err) != CL_OK)
+		fe_die(&err);
+	cl_render_free(p->render);
+	cl_listing_free(p->listing);
+}
+
 int
 main(int argc, char **argv)
 {
 	struct options o = { 0 };
-	struct cl_err err = { 0 };
 	struct cl_dst *out;
-	struct cl_render *render;
+	struct printer p = { NULL, NULL };
 	uint64_t nruns = 0;
 	int i, status = FE_DONE;
 
 	fe_init(&command);
 	parse_args(&o, argc, argv);
 	out = fe_output(NULL, false, false);
-	if ((render = cl_render_new(o.form, out, &o.render, &err)) == NULL)
-		fe_die(&err);
+	open_printer(&p, &o, out);
 	if (optind == argc) {
 		fe_outlive_interrupt();
-		status = report(render, "-", &nruns);
+		status = report(&p, "-", &nruns);
 	}
 	for (i = optind; i < argc; i++)
-		if (report(render, argv[i], &nruns) != FE_DONE)
+		if (report(&p, argv[i], &nruns) != FE_DONE)
 			status = FE_TROUBLE;
 	if (judge_number(&o, nruns) != FE_DONE)
 		status = FE_TROUBLE;
-	if (cl_render_end(render, &err) != CL_OK)
-		fe_die(&err);
-	cl_render_free(render);
+	close_printer(&p);
 	return (fe_finish(out, status));
 }

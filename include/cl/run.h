@@ -13,6 +13,7 @@
 
 #include "cl/buf.h"
 #include "cl/cell.h"
+#include "cl/decision.h"
 #include "cl/stats.h"
 
 struct cl_err;
@@ -54,6 +55,10 @@ struct cl_run {
 	size_t			 tables_cap;
 	struct cl_run_table	*table;	/* as they came */
 	struct cl_buf		 text;	/* of their cells, each with its NUL */
+	/* The log of events, as cl_decision_put has put it. */
+	struct cl_buf		 log;
+	struct cl_decision_place last;
+	uint64_t		 nlogged;
 	/* For each row: a bit per column, then the values that are there. */
 	uint64_t		*pool;
 	size_t			 npool;
@@ -61,7 +66,7 @@ struct cl_run {
 };
 
 /*
- * Gather the next run into *run, which must be zero or freed; CL_END behind
+ * Gather the next run, with its log where the reader hands it out, into *run, which must be zero or freed; CL_END behind
  * the last.  On failure *run holds what was intact of the run at hand
  * (begun, but not whole), or nothing; free it all the same.
  */

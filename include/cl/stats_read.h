@@ -9,6 +9,7 @@
 
 #include "cl/stats.h"
 
+struct cl_decision;
 struct cl_src;
 struct cl_stats_reader;
 
@@ -20,7 +21,8 @@ struct cl_stats_rec {
 		CL_STATS_REC_ROW,	/* row, and its columns */
 		CL_STATS_REC_TRAILER,	/* a run ends, whole: end */
 		CL_STATS_REC_TABLE,	/* a table begins: table */
-		CL_STATS_REC_CELLS	/* a row of it: table, cells */
+		CL_STATS_REC_CELLS,	/* a row of it: table, cells */
+		CL_STATS_REC_DECISION	/* an event of the log: decision */
 	}		 kind;
 	const struct cl_stats_conds *conds;
 	const struct cl_stats_columns *columns;
@@ -28,10 +30,14 @@ struct cl_stats_rec {
 	const struct cl_stats_end *end;
 	const struct cl_stats_table *table;	/* without its cells */
 	const struct cl_stats_value *cells;	/* table->ncolumns of them */
+	const struct cl_decision *decision;
 };
 
 /* A reader of src, which it owns from now on, also where this fails. */
 struct cl_stats_reader	*cl_stats_reader_new(struct cl_src *, struct cl_err *);
+
+/* Is the log of events handed out, too?  Else it is only checked. */
+void	cl_stats_reader_want(struct cl_stats_reader *, bool decisions);
 
 /*
  * The next record, or CL_END behind the last trailer.  An empty stream and

@@ -9,6 +9,7 @@
 
 #include "cl/stats.h"
 
+struct cl_decision;
 struct cl_dst;
 struct cl_stats_writer;
 
@@ -48,6 +49,13 @@ int	cl_stats_write_table_head(struct cl_stats_writer *,
 int	cl_stats_write_table_row(struct cl_stats_writer *,
 	    const struct cl_stats_value *, struct cl_err *);
 int	cl_stats_write_table_end(struct cl_stats_writer *, struct cl_err *);
+
+/*
+ * The next event of the log, in the order of the run, once columns are
+ * written.  It leaves with the next row or table, or when there are many.
+ */
+int	cl_stats_write_decision(struct cl_stats_writer *,
+	    const struct cl_decision *, struct cl_err *);
 
 /*
  * Columns, and the one row of a run that kept no cache: counters of numbers,

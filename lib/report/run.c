@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cl/decision.h"
 #include "cl/err.h"
 #include "cl/figure.h"
 #include "cl/run.h"
@@ -172,6 +173,17 @@ add_cells(struct cl_run *run, const struct cl_stats_value *cells,
 	return (status);
 }
 
+/* It is packed again: a run may be long. */
+static int
+add_decision(struct cl_run *run, const struct cl_decision *d,
+    struct cl_err *err)
+{
+
+	cl_decision_put(&run->log, &run->last, d);
+	run->nlogged++;
+	return (run->log.bad ? cl_fail_nomem(err, "a log of events") : CL_OK);
+}
+
 int
 cl_run_next(struct cl_stats_reader *r, struct cl_run *run, struct cl_err *err)
 {
@@ -203,6 +215,9 @@ cl_run_next(struct cl_stats_reader *r, struct cl_run *run, struct cl_err *err)
 			break;
 		case CL_STATS_REC_CELLS:
 			status = add_cells(run, rec->cells, err);
+			break;
+		case CL_STATS_REC_DECISION:
+			status = add_decision(run, rec->decision, err);
 			break;
 		case CL_STATS_REC_TRAILER:
 			run->end = *rec->end;
@@ -456,6 +471,7 @@ cl_run_free(struct cl_run *run)
 	}
 	free(run->table);
 	cl_buf_free(&run->text);
+	cl_buf_free(&run->log);
 
 	cl_stats_conds_free(&run->conds);
 	cl_stats_conds_free(&run->machine);

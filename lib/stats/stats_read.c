@@ -14,6 +14,7 @@
 
 #include "cl/buf.h"
 #include "cl/cur.h"
+#include "cl/decision.h"
 #include "cl/err.h"
 #include "cl/rec.h"
 #include "cl/src.h"
@@ -22,7 +23,7 @@
 #include "cl/vec.h"
 
 enum { REC_RUN = 1, REC_COLUMNS, REC_ROW, REC_MACHINE, REC_TRAILER,
-    REC_TABLE = CL_REC_OPTIONAL | 6 };
+    REC_TABLE = CL_REC_OPTIONAL | 6, REC_EVENTS };
 
 #define COND_MIN	4		/* bytes: type, length, a letter */
 #define TABLE_KIND	0		/* offsets in a table */
@@ -61,14 +62,14 @@ struct cl_stats_reader {
 	uint64_t	 table_rows;	/* up to the end of this part */
 	struct cl_buf	 head;		/* of its first part, up to rows */
 	struct cl_buf	 text;		/* of the row at hand */
+	struct cl_decision_log log;	/* handed out if it is wanted */
+	bool		 wants;
+	struct cl_decision decision;
 	struct cl_stats_rec out;
 };
 
 /* A rule is broken in the record at hand; names from it are made harmless. */
-static int	bad(struct cl_stats_reader *, const char *, ...)
-		    __attribute__((format(printf, 2, 3)));
-
-static int
+static int __attribute__((format(printf, 2, 3)))
 bad(struct cl_stats_reader *r, const char *fmt, ...)
 {
 	char what[256], vis[256];
@@ -121,6 +122,7 @@ begin_run(struct cl_stats_reader *r)
 	cl_stats_columns_free(&r->columns[CL_STATS_LOGICAL]);
 	cl_stats_columns_free(&r->columns[CL_STATS_MEASURED]);
 	forget_tables(r);
+	cl_decision_log_begin(&r->log);
 }
 
 /* One condition, its name checked against those before it. */
@@ -195,14 +197,6 @@ take_conds(struct cl_stats_reader *r, const struct cl_rec *rec,
 			return (status);
 	r->out.conds = conds;
 	return (used_up(r, &c, what));
-}
-
-static int
-take_run(struct cl_stats_reader *r, const struct cl_rec *rec)
-{
-
-	r->out.kind = CL_STATS_REC_RUN;
-	return (take_conds(r, rec, "RUN", &r->run));
 }
 
 static int
@@ -496,9 +490,9 @@ take_cells(struct cl_stats_reader *r)
 	status = take_values(r, &r->part, &r->table_columns);
 	if (status != CL_OK)
 		return (status);
-	if (!cl_cur_ok(&r->part) || --r->part_rows == 0)
-		if ((status = used_up(r, &r->part, "TABLE")) != CL_OK)
-			return (status);
+	if ((!cl_cur_ok(&r->part) || --r->part_rows == 0) &&
+	    (status = used_up(r, &r->part, "TABLE")) != CL_OK)
+		return (status);
 	if (r->text.bad)
 		return (cl_fail_nomem(&r->err, "a row of a table"));
 	for (i = 0; i < r->table.ncolumns; i++)
@@ -510,6 +504,26 @@ take_cells(struct cl_stats_reader *r)
 	r->out.table = &r->table;
 	r->out.cells = r->value;
 	return (CL_OK);
+}
+
+/* The next event of the log, or where rec is not NULL a part of it. */
+static int
+take_log(struct cl_stats_reader *r, const struct cl_rec *rec)
+{
+	struct cl_err err = { 0 };
+	int status;
+
+	if (r->columns[CL_STATS_LOGICAL].kind == 0)
+		return (bad(r, "events before the columns of the run"));
+	memset(&r->out, 0, sizeof(r->out));
+	r->out.kind = CL_STATS_REC_DECISION;
+	r->out.decision = &r->decision;
+	status = rec != NULL ?
+	    cl_decision_log_part(&r->log, rec->data, rec->len, &err) :
+	    cl_decision_log_take(&r->log, &r->decision, &err);
+	if (status == CL_ENOMEM)
+		return (cl_fail_nomem(&r->err, "an event of the log"));
+	return (status == CL_OK ? CL_OK : bad(r, "%s", err.msg));
 }
 
 static int
@@ -554,7 +568,8 @@ take(struct cl_stats_reader *r, const struct cl_rec *rec)
 		    "a record of type %u where RUN is wanted", rec->type));
 	switch (rec->type) {
 	case REC_RUN:
-		return (take_run(r, rec));
+		r->out.kind = CL_STATS_REC_RUN;
+		return (take_conds(r, rec, "RUN", &r->run));
 	case REC_COLUMNS:
 		return (take_columns(r, rec));
 	case REC_ROW:
@@ -607,6 +622,12 @@ read_one(struct cl_stats_reader *r)
 	for (;;) {
 		if (r->part_rows > 0)
 			return (take_cells(r));
+		if (r->log.left > 0) {
+			status = take_log(r, NULL);
+			if (status != CL_OK || r->wants)
+				return (status);
+			continue;
+		}
 		if ((status = cl_rec_next(r->src, &rec, &r->err)) != CL_OK)
 			return (status);
 		r->off = rec.off;
@@ -616,10 +637,12 @@ read_one(struct cl_stats_reader *r)
 			    "\"%s\" is to go on", rec.type, r->table.name));
 		if (rec.type >= REC_RUN && rec.type <= REC_TRAILER)
 			return (take(r, &rec));
-		if (rec.type != REC_TABLE || r->records == 1)
-			status = skip(r, &rec);
-		else
+		if (rec.type == REC_EVENTS && r->records > 1)
+			status = take_log(r, &rec);
+		else if (rec.type == REC_TABLE && r->records > 1)
 			status = take_table(r, &rec, &began);
+		else
+			status = skip(r, &rec);
 		if (status != CL_OK || began)
 			return (status);
 	}
@@ -637,6 +660,13 @@ cl_stats_reader_new(struct cl_src *src, struct cl_err *err)
 	}
 	r->src = src;
 	return (r);
+}
+
+void
+cl_stats_reader_want(struct cl_stats_reader *r, bool decisions)
+{
+
+	r->wants = decisions;
 }
 
 int
@@ -664,6 +694,7 @@ cl_stats_reader_free(struct cl_stats_reader *r)
 	forget_tables(r);
 	cl_buf_free(&r->head);
 	cl_buf_free(&r->text);
+	cl_decision_log_free(&r->log);
 	cl_src_close(r->src);
 	free(r);
 }

@@ -2,7 +2,8 @@
  * Stat streams as they are written: each record is built in one buffer and
  * framed at once.  The order of the calls is the order of the records; what
  * would break it is a mistake of ours and asserted.  A table leaves in parts
- * of about a mebibyte, however long it is.
+ * of about a mebibyte, however long it is, and so does the log of events, whose
+ * part at hand leaves before anything else is written.
  */
 
 #include <assert.h>
@@ -10,13 +11,14 @@
 #include <string.h>
 
 #include "cl/buf.h"
+#include "cl/decision.h"
 #include "cl/dst.h"
 #include "cl/err.h"
 #include "cl/rec.h"
 #include "cl/stats_write.h"
 
 enum { REC_RUN = 1, REC_COLUMNS, REC_ROW, REC_MACHINE, REC_TRAILER,
-    REC_TABLE = CL_REC_OPTIONAL | 6 };
+    REC_TABLE = CL_REC_OPTIONAL | 6, REC_EVENTS };
 
 #define PART		(1u << 20)	/* bytes at which a part is framed */
 
@@ -38,6 +40,11 @@ struct cl_stats_writer {
 	uint64_t	 before;	/* its rows in parts that are out */
 	uint32_t	 nrows;		/* in the part at hand */
 	struct cl_buf	 part;		/* their bytes */
+	/* The log of events. */
+	struct cl_decision_place last;	/* of the last one */
+	uint64_t	 logged;	/* events in parts that are out */
+	uint32_t	 nevents;	/* in the part at hand */
+	struct cl_buf	 log;		/* their bytes */
 };
 
 /* Frame what buf holds; the sticky error comes back through err. */
@@ -112,6 +119,7 @@ cl_stats_writer_new(struct cl_dst *dst, const struct cl_stats_conds *run,
 	w->dst = dst;
 	cl_buf_init(&w->buf);
 	cl_buf_init(&w->part);
+	cl_buf_init(&w->log);
 	cl_rec_preamble(dst, CL_REC_STATS);
 	if (put_conds(w, REC_RUN, run, err) != CL_OK) {
 		cl_stats_writer_free(w);
@@ -155,6 +163,35 @@ cl_stats_write_machine(struct cl_stats_writer *w,
 	return (put_conds(w, REC_MACHINE, conds, err));
 }
 
+/* Frame the events at hand, if there are any. */
+static int
+put_log(struct cl_stats_writer *w, struct cl_err *err)
+{
+
+	if (w->nevents == 0)
+		return (CL_OK);
+	cl_buf_clear(&w->buf);
+	cl_buf_u64(&w->buf, w->logged);
+	cl_buf_u32(&w->buf, w->nevents);
+	cl_buf_bytes(&w->buf, w->log.p, w->log.n);
+	w->buf.bad = w->buf.bad || w->log.bad;
+	w->logged += w->nevents;
+	w->nevents = 0;
+	cl_buf_clear(&w->log);
+	return (put(w, REC_EVENTS, err));
+}
+
+int
+cl_stats_write_decision(struct cl_stats_writer *w,
+    const struct cl_decision *d, struct cl_err *err)
+{
+
+	assert(w->columns[CL_STATS_LOGICAL].there && w->table == NULL);
+	cl_decision_put(&w->log, &w->last, d);
+	w->nevents++;
+	return (w->log.n < PART ? CL_OK : put_log(w, err));
+}
+
 /* One bit for each of n values: is it there? */
 static void
 put_bits(struct cl_buf *buf, const struct cl_stats_value *value, size_t n)
@@ -180,6 +217,8 @@ cl_stats_write_row(struct cl_stats_writer *w, const struct cl_stats_row *row,
 
 	assert(w->columns[row->kind].there && w->table == NULL);
 	assert(row->n == w->columns[row->kind].n);
+	if ((status = put_log(w, err)) != CL_OK)
+		return (status);
 	w->rows = true;
 	cl_buf_clear(&w->buf);
 	cl_buf_u8(&w->buf, (uint8_t)row->kind);
@@ -242,6 +281,8 @@ cl_stats_write_table_head(struct cl_stats_writer *w,
 	assert(t->nkeys <= t->ncolumns && *t->name != '\0');
 	w->table = t;
 	w->before = 0;
+	if (put_log(w, err) != CL_OK)
+		return (w->err.code);
 	if (w->err.code == CL_OK)
 		return (CL_OK);
 	return (cl_fail(err, w->err.code, "%s", w->err.msg));
@@ -333,6 +374,8 @@ cl_stats_writer_finish(struct cl_stats_writer *w,
 	unsigned i;
 	int status;
 
+	if ((status = put_log(w, err)) != CL_OK)
+		return (status);
 	cl_buf_clear(&w->buf);
 	cl_buf_u8(&w->buf, (uint8_t)end->end);
 	for (i = 0; i < 7; i++)
@@ -352,5 +395,6 @@ cl_stats_writer_free(struct cl_stats_writer *w)
 		return;
 	cl_buf_free(&w->buf);
 	cl_buf_free(&w->part);
+	cl_buf_free(&w->log);
 	free(w);
 }

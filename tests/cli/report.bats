@@ -215,7 +215,7 @@ point()
 	run --separate-stderr cl-report --sweep --table curve two.cls
 	status_is 2
 	[ "${stderr_lines[0]}" = \
-	    "cl-report: --sweep and --table are two reports" ]
+	    "cl-report: --events, --sweep and --table are reports of their own" ]
 }
 
 @test "a matrix of many budgets is broken to the width of a page" {
@@ -408,7 +408,7 @@ point()
 
 @test "misuse says how to use it" {
 	usage="usage: cl-report [-ahV] [--expect-runs N] [-f text|tsv|json]\
- [--sweep | --table NAME] [stats ...]"
+ [--events | --sweep | --table NAME] [stats ...]"
 	run --separate-stderr cl-report -f html
 	status_is 2
 	stdout_is ""
@@ -476,8 +476,10 @@ $usage"
 	cond contract str event
 	cond cache_experts u64 4
 	columns logical hits:u64 misses:u64 digest:hash
+	event 0 0 decode 3 4:hit 300:hit
+	event 1 1 decode 3 4:hit 5:cold>3.300
 	row logical phase 1 2 3 1 -
-	row logical run 0 2 3 1 c0ffee
+	row logical run 0 2 3 1 4f4981ea67d00090
 	table logical reuse 1 kind:str n:u64 share:f64
 	cells never 2 -
 	cells again 2 0.5
@@ -491,7 +493,7 @@ $usage"
 	1	run		condition	cache_experts	4
 	1	run		logical	hits	3
 	1	run		logical	misses	1
-	1	run		logical	digest	0000000000c0ffee
+	1	run		logical	digest	4f4981ea67d00090
 	1	run		ratio	hit_rate	
 	1	run		ratio	tokens_per_s	
 	1	phase	decode	logical	hits	3
@@ -505,6 +507,14 @@ $usage"
 	1	run		end	end	complete
 	1	run		end	tokens_read	2
 	1	run		end	routing_fingerprint	000000000000feed
+	END
+	cl-report --events page.cls >got
+	diff -u - got <<-'END'
+	run	pass	token	phase	layer	rank	expert	class	kept	victim_layer	victim
+	1	0	0	decode	3	0	4	hit	1		
+	1	0	0	decode	3	1	300	hit	1		
+	1	1	1	decode	3	0	4	hit	1		
+	1	1	1	decode	3	1	5	cold	1	3	300
 	END
 }
 

@@ -1,6 +1,6 @@
 /*
  * Fuzz target: any bytes as a stat stream, as they are and with the checksums
- * of their records made right, through all reports and a comparison.
+ * of their records made right, through all reports, listings and a comparison.
  * With clang: -fsanitize=fuzzer,address,undefined, without replay.c.
  */
 
@@ -14,6 +14,7 @@
 #include "cl/crc.h"
 #include "cl/dst.h"
 #include "cl/err.h"
+#include "cl/listing.h"
 #include "cl/rec.h"
 #include "cl/render.h"
 #include "cl/run.h"
@@ -65,6 +66,31 @@ report(const uint8_t *p, size_t n, unsigned form)
 	return (status == CL_END);
 }
 
+/* The log of every run; a listing may refuse what a report does not. */
+static void
+list(const uint8_t *p, size_t n, bool json)
+{
+	struct cl_err err = { 0 };
+	struct cl_stats_reader *r = reader(p, n, &err);
+	struct cl_buf text = { 0 };
+	struct cl_dst *dst = mem_dst(&text);
+	struct cl_listing *l = cl_listing_new(json, dst, &err);
+	struct cl_stats_end end;
+	int status;
+
+	assert(r != NULL && l != NULL);
+	cl_stats_reader_want(r, true);
+	do
+		status = cl_listing_run(l, r, &end, &err);
+	while (status == CL_OK);
+	assert((status == CL_END) == (err.code == CL_OK));
+	cl_listing_free(l);
+	assert(cl_dst_finish(dst, NULL) == CL_OK && !text.bad);
+	cl_dst_free(dst);
+	cl_buf_free(&text);
+	cl_stats_reader_free(r);
+}
+
 /* A stream is the same as itself, run by run. */
 static void
 compare(const uint8_t *p, size_t n, unsigned form)
@@ -83,6 +109,7 @@ compare(const uint8_t *p, size_t n, unsigned form)
 	for (i = 0; i < 2; i++) {
 		r = reader(p, n, &err);
 		assert(r != NULL);
+		cl_stats_reader_want(r, true);
 		assert(cl_compare_load(&side[i], r, &err) == CL_OK);
 		cl_stats_reader_free(r);
 	}
@@ -116,6 +143,8 @@ look_at(const uint8_t *p, size_t n)
 {
 	unsigned form;
 
+	list(p, n, false);
+	list(p, n, true);
 	for (form = 0; cl_render_forms[form] != NULL; form++)
 		if (report(p, n, form))
 			compare(p, n, form);
@@ -148,7 +177,7 @@ mend(uint8_t *p, size_t n)
 int
 LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
-	uint8_t *copy = malloc(n + 1);
+	uint8_t *copy = calloc(1, n + 1);
 
 	assert(copy != NULL);
 	if (n > 0)

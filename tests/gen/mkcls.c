@@ -11,6 +11,9 @@
  *	table KIND NAME KEYS NAME:TYPE ...
  *					may have str columns
  *	cells VALUE ...			a row of the table above; - for none
+ *	event PASS TOKEN PHASE LAYER EXPERT:CLASS ...
+ *					prefill or decode; behind a class ! for
+ *					not kept, >LAYER.EXPERT for a victim
  *	end END TOKENS ROUTING		1 to 3; the run is over
  *
  * Words are parted by blanks; in a str, \xHH is a byte and \s a blank.
@@ -21,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cl/decision.h"
 #include "cl/dst.h"
 #include "cl/err.h"
 #include "cl/stats_write.h"
@@ -267,6 +271,53 @@ cells(struct maker *m)
 	check(m);
 }
 
+/* EXPERT:CLASS and what may stand behind it. */
+static uint8_t
+member(char *s, uint32_t *expert, struct cl_decision_victim *v)
+{
+	static const char *const names[] = { "hit", "staged", "cold",
+	    "capacity", NULL };
+	unsigned flags = 0;
+	char *p;
+
+	*expert = (uint32_t)strtoul(s, &s, 10);
+	if ((p = strchr(s, '>')) != NULL) {
+		v->layer = (uint32_t)strtoul(p + 1, &p, 10);
+		v->expert = (uint32_t)strtoul(p + 1, NULL, 10);
+		flags |= CL_DECISION_THREW;
+		*strchr(s, '>') = '\0';
+	}
+	if ((p = strchr(s, '!')) != NULL) {
+		flags |= CL_DECISION_NOT_KEPT;
+		*p = '\0';
+	}
+	return ((uint8_t)(choice(names, s + 1) | flags));
+}
+
+static void
+event(struct maker *m)
+{
+	static const char *const phases[] = { "prefill", "decode", NULL };
+	uint32_t expert[64];
+	uint8_t class[64];
+	struct cl_decision_victim victim[64];
+	struct cl_decision d = { .expert = expert, .class = class,
+	    .victim = victim };
+	char *s;
+
+	d.pass = strtoull(word(), NULL, 10);
+	d.token = strtoull(word(), NULL, 10);
+	d.prefill = choice(phases, word()) == 0;
+	d.layer = (uint32_t)strtoul(word(), NULL, 10);
+	while ((s = strtok(NULL, " \n")) != NULL && d.n < 64) {
+		class[d.n] = member(s, &expert[d.n], &victim[d.nvictims]);
+		d.nvictims += (class[d.n++] & CL_DECISION_THREW) != 0;
+	}
+	facts(m);
+	(void)cl_stats_write_decision(m->writer, &d, &m->err);
+	check(m);
+}
+
 static void
 end(struct maker *m)
 {
@@ -312,6 +363,8 @@ main(void)
 			row(&m);
 		else if (strcmp(verb, "table") == 0)
 			table(&m);
+		else if (strcmp(verb, "event") == 0)
+			event(&m);
 		else if (strcmp(verb, "end") == 0)
 			end(&m);
 		else

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cl/decision.h"
 #include "cl/err.h"
 #include "cl/stats_read.h"
 #include "memio.h"
@@ -108,6 +109,23 @@ say_cells(struct text *t, const struct cl_stats_rec *rec)
 	}
 }
 
+static inline void
+say_decision(struct text *t, const struct cl_decision *d)
+{
+	const struct cl_decision_victim *v;
+	uint32_t i, next = 0;
+
+	say(t, "%llu %llu %d %u:", (unsigned long long)d->pass,
+	    (unsigned long long)d->token, d->prefill, d->layer);
+	for (i = 0; i < d->n; i++) {
+		say(t, " %u %s%s", d->expert[i],
+		    cl_decision_class(d->class[i]),
+		    (d->class[i] & CL_DECISION_NOT_KEPT) != 0 ? "!" : "");
+		if ((v = cl_decision_victim(d, i, &next)) != NULL)
+			say(t, " for %u.%u", v->layer, v->expert);
+	}
+}
+
 /* Everything our reader delivers, and how it ends. */
 static inline int
 ours(const void *p, size_t n, size_t piece, struct text *t,
@@ -120,6 +138,7 @@ ours(const void *p, size_t n, size_t piece, struct text *t,
 
 	r = cl_stats_reader_new(mem_src(p, n, piece), err);
 	assert(r != NULL);
+	cl_stats_reader_want(r, true);
 	while ((status = cl_stats_read(r, &rec, err)) == CL_OK) {
 		say(t, "%u:", rec->kind);
 		switch (rec->kind) {
@@ -147,6 +166,9 @@ ours(const void *p, size_t n, size_t piece, struct text *t,
 			break;
 		case CL_STATS_REC_CELLS:
 			say_cells(t, rec);
+			break;
+		case CL_STATS_REC_DECISION:
+			say_decision(t, rec->decision);
 			break;
 		}
 		say(t, "\n");

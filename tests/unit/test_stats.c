@@ -8,6 +8,7 @@
 
 #include "cl/buf.h"
 #include "cl/counters.h"
+#include "cl/decision.h"
 #include "cl/err.h"
 #include "cl/rec.h"
 #include "cl/stats_read.h"
@@ -149,12 +150,63 @@ scratch_table(const uint8_t *p, struct text *t)
 	}
 }
 
+/* 7 bits a byte. */
+static unsigned long long
+small(const uint8_t **p)
+{
+	unsigned long long v = 0;
+	int i = 0;
+
+	do
+		v |= (unsigned long long)(**p & 127) << 7 * i++;
+	while (*(*p)++ >= 128);
+	return (v);
+}
+
+/* A part of the log; at: pass and token of the event before. */
+static void
+scratch_log(const uint8_t *p, struct text *t, unsigned long long at[2])
+{
+	static const char *const names[] = { "hit", "staged", "cold",
+	    "capacity" };
+	unsigned expert[300], n, i, flags, class, events;
+	const uint8_t *classes;
+
+	p += 8;
+	for (events = (unsigned)num(&p, 4); events > 0; events--) {
+		flags = *p++;
+		if ((flags & 1) != 0) {
+			at[0] += small(&p);
+			at[1] += small(&p);
+		}
+		say(t, "7:%llu %llu %d %llu:", at[0], at[1],
+		    (flags & 2) != 0, small(&p));
+		n = (unsigned)small(&p);
+		for (i = 0; i < n; i++)
+			expert[i] = (unsigned)small(&p);
+		classes = p;
+		p += (n + 1) / 2;
+		for (i = 0; i < n; i++) {
+			class = i % 2 == 0 ? classes[i / 2] & 15 :
+			    classes[i / 2] >> 4;
+			say(t, " %u %s%s", expert[i], names[class & 3],
+			    (class & 4) != 0 ? "!" : "");
+			if ((class & 8) == 0)
+				continue;
+			say(t, " for %llu", small(&p));
+			say(t, ".%llu", small(&p));
+		}
+		say(t, "\n");
+	}
+}
+
 static void
 scratch(const uint8_t *p, size_t n, struct text *t)
 {
 	static const int kind_of[] = { 0, 0, 1, 3, 2, 4 };
 	char types[3][257] = { "", "", "" };
 	const uint8_t *end = p + n, *payload;
+	unsigned long long at[2] = { 0, 0 };
 	unsigned type, len;
 
 	while (p < end) {
@@ -168,6 +220,12 @@ scratch(const uint8_t *p, size_t n, struct text *t)
 			scratch_table(payload, t);
 			continue;
 		}
+		if (type == 0x8007) {
+			scratch_log(payload, t, at);
+			continue;
+		}
+		if (type == 1)
+			at[0] = at[1] = 0;
 		say(t, "%d:", kind_of[type]);
 		if (type == 1 || type == 4)
 			scratch_conds(payload, t);
@@ -209,6 +267,7 @@ fill_conds(struct cl_stats_conds *c)
 
 static const uint32_t layers[] = { 1, 4 };
 static bool long_tables;		/* too, in what write_run writes */
+static unsigned long_log;		/* times 4 events more */
 
 /* One access in layer i of a phase: h a hit, c cold, C capacity, b bypass. */
 static void
@@ -278,6 +337,38 @@ write_tables(struct cl_stats_writer *w)
 	assert(cl_stats_write_table_end(w, &err) == CL_OK);
 }
 
+/* Events of 1, 2 and 300 members, in two passes of several parts. */
+static void
+write_log(struct cl_stats_writer *w, uint64_t pass)
+{
+	static const struct cl_decision_victim victim[] = { { 4, 300 },
+	    { CL_DECISION_LAYER_MAX, UINT32_MAX } };
+	struct cl_err err = { 0 };
+	uint32_t expert[300], i;
+	uint8_t class[300];
+	struct cl_decision d = { .pass = pass, .token = 3 * pass, .layer = 1,
+	    .expert = expert, .class = class, .victim = victim };
+
+	for (i = 0; i < 300; i++) {
+		expert[i] = i == 7 ? UINT32_MAX : 200 - i;
+		class[i] = i % 8;
+	}
+	d.n = 1;
+	d.prefill = pass == 0;
+	assert(cl_stats_write_decision(w, &d, &err) == CL_OK);
+	d.n = 300;
+	d.layer = CL_DECISION_LAYER_MAX;
+	assert(cl_stats_write_decision(w, &d, &err) == CL_OK);
+	class[2] |= CL_DECISION_THREW;
+	class[11] |= CL_DECISION_THREW;
+	d.nvictims = 2;
+	d.token += 2;
+	assert(cl_stats_write_decision(w, &d, &err) == CL_OK);
+	d.nvictims = 0;
+	d.n = 2;
+	assert(cl_stats_write_decision(w, &d, &err) == CL_OK);
+}
+
 /* A run of two windows; its numbers are looked for one by one below. */
 static void
 write_run(struct cl_buf *buf, bool bytes, bool measured)
@@ -288,6 +379,7 @@ write_run(struct cl_buf *buf, bool bytes, bool measured)
 	struct cl_stats_end end = { 1, 0, 30, 0x1234 };
 	struct cl_stats_writer *w;
 	struct cl_tally *t = cl_tally_new(layers, 2, bytes, measured, &err);
+	unsigned i;
 
 	fill_conds(&conds);
 	w = cl_stats_writer_new(dst, &conds, &err);
@@ -308,6 +400,9 @@ write_run(struct cl_buf *buf, bool bytes, bool measured)
 	cl_tally_measures(t)[CL_M_WALL_NS] = 50;
 	cl_tally_measures(t)[CL_M_RSS_PEAK] = 4096;
 	cl_tally_spend(t, 0);
+	write_log(w, 0);
+	for (i = 0; i < long_log; i++)
+		write_log(w, 1 + i);
 	assert(cl_tally_write_window(t, 0xd1, w, &err) == CL_OK);
 	cl_tally_phase(t, 1)->n[CL_N_TOKENS] = 10;
 	count(t, 1, 1, 'h', 30);
@@ -320,6 +415,7 @@ write_run(struct cl_buf *buf, bool bytes, bool measured)
 	cl_tally_layer(t, 1)->io_wait_ns = 77;
 	cl_tally_spend(t, 1);
 	assert(cl_tally_write_window(t, 0xd2, w, &err) == CL_OK);
+	write_log(w, UINT64_MAX / 3 - 1);
 	write_tables(w);
 	assert(cl_tally_write_totals(t, 0xd2, w, &err) == CL_OK);
 	assert(cl_stats_writer_finish(w, &end, &err) == CL_OK);
@@ -384,6 +480,38 @@ long_tables_come_in_parts(void)
 	assert(strstr(a.s, "\n6: \"x\" 199999 - 0\n") != NULL);
 	assert(strstr(a.s, "\n6: - 18446744073709551615 0x1.999999999999ap-4 "
 	    "65261\n6: \"\" - - -\n5:empty 2 1 who=3") != NULL);
+	free(a.s);
+	free(b.s);
+	cl_buf_free(&buf);
+}
+
+/* A window's events stand before it, however many: in parts of a mebibyte. */
+static void
+long_logs_come_in_parts(void)
+{
+	struct text a = { 0 }, b = { 0 };
+	struct cl_err err = { 0 };
+	struct cl_buf buf;
+	const uint8_t *p;
+	unsigned parts = 0, windows = 0;
+	uint32_t len;
+
+	cl_buf_init(&buf);
+	long_log = 2000;
+	write_run(&buf, true, false);
+	long_log = 0;
+	for (p = buf.p + 8; p < buf.p + buf.n; p += 12 + len) {
+		len = p[4] | (uint32_t)p[5] << 8 | (uint32_t)p[6] << 16 |
+		    (uint32_t)p[7] << 24;
+		assert(len < (1u << 20) + 2048);
+		parts += p[0] == 7 && p[1] == 0x80;
+		windows += p[0] == 3 && p[13] == CL_STATS_WINDOW;
+		assert(windows > 0 || parts == 0 || p[0] == 7 || p[0] == 3);
+	}
+	assert(parts == 5);
+	scratch(buf.p, buf.n, &a);
+	assert(ours(buf.p, buf.n, 65536, &b, &err) == CL_END);
+	assert(a.n == b.n && memcmp(a.s, b.s, a.n) == 0);
 	free(a.s);
 	free(b.s);
 	cl_buf_free(&buf);
@@ -662,6 +790,8 @@ static const struct unit units[] = {
 	    tally_adds_up },
 	{ "byte counters are absent where bytes are unknown",
 	    unknown_bytes_are_not_zero },
+	{ "a long log comes in parts, before the row of its window",
+	    long_logs_come_in_parts },
 	{ "a stream cut at any byte is refused after what is intact",
 	    every_cut_is_found },
 	{ "any changed byte is found", any_changed_byte_is_found },

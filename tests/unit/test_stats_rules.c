@@ -72,6 +72,12 @@ assemble(const char *script, struct cl_buf *out)
 #define TABLE(more, before, n)						\
 	"8006: 01" #more "0200 0100 0000 " #before "00000000000000 "	\
 	#n "000000 0100 74 01 0100 6b 03 0100 73 "
+/* A part of the log, its events to be given. */
+#define LOG(before, n)							\
+	"8007: " #before "00000000000000 " #n "000000 "
+#define EVENT	"00 05 01 09 02 "		/* layer 5: 9, cold */
+#define THROWS	"03 01 8001 05 02 09 08 b0 04 ac02 "
+			/* a pass on, 128 tokens: 9 hit, 8 for 4.300 */
 #define ROW_A	"01 0700000000000000 "			/* 7, none */
 #define ROW_B	"02 0200 6869 "				/* none, "hi" */
 
@@ -113,6 +119,12 @@ what_the_page_allows_is_read(void)
 		    TABLE(01, 01, 00) "; " TABLE(00, 01, 02) ROW_B ROW_A "; "
 		    TRAIL(07),
 		RUN1 COLS WHOLE TABLE(00, 00, 00) "; " TRAIL(05),
+		/* The log: anywhere behind the columns, in parts. */
+		RUN1 COLS LOG(00, 01) EVENT "; " WHOLE TRAIL(05),
+		RUN1 COLS LOG(00, 02) EVENT THROWS "; " WHOLE
+		    LOG(02, 03) THROWS EVENT THROWS "; " TRAIL(06),
+		RUN1 COLS LOG(00, 01) "01 ffffffffffffffffff01 00 ffffffff07 "
+		    "01 ffffffff0f 06; " WHOLE TRAIL(05),
 		/* Interrupted, and incomplete input. */
 		RUN1 COLS WHOLE "5: 02 00000000000000 0400000000000000 "
 		    "0000000000000000 0000000000000000; ",
@@ -229,6 +241,38 @@ static const struct {
 	    "does not go on" },
 	{ RUN1 COLS TABLE(01, 00, 01) ROW_A "; 8006: 0100 0200 0100 0000 "
 	    "0100000000000000 00000000 0100 74; ", "does not go on" },
+	/* EVENTS */
+	{ RUN1 LOG(00, 01) EVENT "; ", "before the columns" },
+	{ RUN1 COLS "8007: 00000000000000; ", "0 events" },
+	{ RUN1 COLS LOG(00, 00) "; ", "0 events" },
+	{ RUN1 COLS LOG(01, 01) EVENT "; ", "behind event 1" },
+	{ RUN1 COLS LOG(00, 01) EVENT "; " LOG(00, 01) EVENT "; ",
+	    "behind event 0" },
+	{ RUN1 COLS LOG(00, 02) EVENT "00 05 01 09; ", "2 events" },
+	{ RUN1 COLS LOG(00, 02) THROWS "00; ", "is cut" },
+	{ RUN1 COLS LOG(00, 01) EVENT "00; ", "has bytes behind it" },
+	{ RUN1 COLS LOG(00, 01) "04 05 01 09 02; ", "flags" },
+	{ RUN1 COLS LOG(00, 01) "01 00 00 05 01 09 02; ", "moves nowhere" },
+	{ RUN1 COLS LOG(00, 02) "01 ffffffffffffffffff01 00 05 01 09 02 "
+	    "01 01 00 05 01 09 02; ", "moves beyond" },
+	{ RUN1 COLS LOG(00, 01) "01 ffffffffffffffffff02 00 05 01 09 02; ",
+	    "too large" },
+	{ RUN1 COLS LOG(00, 01) "01 80808080808080808080 01 00 05 01 09 02; ",
+	    "too large" },
+	{ RUN1 COLS LOG(00, 01) "00 8500 01 09 02; ", "shortest form" },
+	{ RUN1 COLS LOG(00, 01) "00 8080808008 01 09 02; ", "too large" },
+	{ RUN1 COLS LOG(00, 01) "00 05 01 ffffffff1f 02; ", "too large" },
+	{ RUN1 COLS LOG(00, 01) "00 05 00 09 02; ", "no members" },
+	{ RUN1 COLS LOG(00, 01) "00 05 7f 09 02; ", "more than it has" },
+	{ RUN1 COLS LOG(00, 01) "00 05 02 09 08; ", "is cut" },
+	{ RUN1 COLS LOG(00, 01) "00 05 01 09 12; ", "behind its last" },
+	{ RUN1 COLS LOG(00, 01) "00 05 01 09 08 04 01; ", "does not come" },
+	{ RUN1 COLS LOG(00, 01) "00 05 01 09 0e 04 01; ", "does not come" },
+	{ RUN1 COLS LOG(00, 01) "00 05 01 09 0a 04; ", "more victims" },
+	{ RUN1 COLS LOG(00, 01) "00 05 01 09 0a 8080808008 01; ",
+	    "too large" },
+	{ RUN1 COLS TABLE(01, 00, 01) ROW_A "; " LOG(00, 01) EVENT "; ",
+	    "is to go on" },
 	/* TRAILER */
 	{ RUN1 COLS TRAIL(03), "without a row for the whole run" },
 	{ RUN1 COLS COLM "3: 02 01 0000 00000000 0000000000000000 00; "
