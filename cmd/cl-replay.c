@@ -19,7 +19,7 @@ static const struct fe_command command = {
 "sweeps:  --policy A,B:N=V,C --cache 2%..60%/2%,1G  --jobs N  --part I/N\n"
 "replay:  --contract event|serial|retain (event)\n"
 "         --prefill union|token|skip (union)\n"
-"         --warmup N (0)  --tokens N (all)  --window N (64)\n"
+"         --warmup N (0)  --tokens N (all)  --window N (64)  --events\n"
 "ahead:   --prefetch previous|popular|ahead|oracle[:recall=R]  --stage N\n"
 "         --width N  --seed N\n"
 "routing: --smart delta:D|rank:M[,keep=J]|prior:L (off)  --drop F (0)\n"

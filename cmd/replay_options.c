@@ -41,6 +41,7 @@ enum {
 	OPT_CONTRACT,
 	OPT_CURVE,
 	OPT_DEVICE,
+	OPT_EVENTS,
 	OPT_FORCE,
 	OPT_HUGEPAGES,
 	OPT_IO,
@@ -74,6 +75,7 @@ static const struct option long_options[] = {
 	{ "dense", required_argument, NULL, OPT_DENSE },
 	{ "device", required_argument, NULL, OPT_DEVICE },
 	{ "drop", required_argument, NULL, OPT_DROP },
+	{ "events", no_argument, NULL, OPT_EVENTS },
 	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "help", no_argument, NULL, 'h' },
 	{ "hugepages", no_argument, NULL, OPT_HUGEPAGES },
@@ -150,6 +152,9 @@ take_option(struct replay_options *o, int c, const char *arg)
 		break;
 	case OPT_DEVICE:
 		take_device(o, arg);
+		break;
+	case OPT_EVENTS:
+		o->replay.events = true;
 		break;
 	case OPT_FORCE:
 		o->replace = true;

@@ -51,6 +51,7 @@ struct cl_replay_options {
 	uint64_t	 warmup;	/* not counted, before the others */
 	uint64_t	 tokens;	/* to be counted; 0: all */
 	uint64_t	 window;	/* 0: no windows */
+	bool		 events;	/* each is logged, once they count */
 	/*
 	 * A finished replay whose cache this one goes on with, or NULL for an
 	 * empty one.  Keys, slots, contract, policy and partition must be the

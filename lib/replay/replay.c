@@ -172,7 +172,8 @@ set_up(struct cl_replay *r, const struct cl_model *m, struct cl_err *err)
 	    (status = cl_replay_open_route(r, m, err)) != CL_OK ||
 	    (status = cl_replay_open_predict(r, m, err)) != CL_OK ||
 	    (status = cl_replay_open_dense(r, err)) != CL_OK ||
-	    (status = cl_replay_open_stage(r, err)) != CL_OK)
+	    (status = cl_replay_open_stage(r, err)) != CL_OK ||
+	    (status = cl_replay_open_log(r, err)) != CL_OK)
 		return (status);
 	if (r->o.policy.info->loads && r->o.before == NULL &&
 	    (status = cl_replay_pin(r, err)) != CL_OK)
@@ -213,7 +214,7 @@ cl_replay_new(const struct cl_model *m, const struct cl_keys *keys,
 	r->model = m;
 	r->counts = o->device == NULL && (o->nstage == 0 ||
 	    o->predict.kind == CL_PREDICT_OFF) &&
-	    o->smart.kind == CL_SMART_OFF && o->smart.drop == 0;
+	    o->smart.kind == CL_SMART_OFF && o->smart.drop == 0 && !o->events;
 	r->keys = keys;
 	r->writer = writer;
 	r->warming = o->warmup > 0;
@@ -260,6 +261,7 @@ end_pass(struct cl_replay *r, struct cl_err *err)
 		return (CL_OK);
 	}
 	r->counted += n;
+	r->passes++;
 	r->done = r->o.tokens != 0 && r->counted >= r->o.tokens;
 	if (r->done)
 		stop_clock(r);
@@ -417,6 +419,7 @@ cl_replay_free(struct cl_replay *r)
 	cl_replay_close_stage(r);
 	cl_replay_close_predict(r);
 	cl_replay_close_route(r);
+	cl_replay_close_log(r);
 	free(r->buffer);
 	free(r->job);
 	free(r->member);

@@ -48,8 +48,9 @@ take_over(struct cl_replay *r, struct cl_err *err)
 		return (cl_fail(err, CL_EINVAL, "a cache cannot go on with "
 		    "other slots, contract, policy or partition"));
 	if (b->counts != r->counts)
-		return (cl_fail(err, CL_EINVAL, "a cache that reads or "
-		    "prefetches cannot go on with one that only counts"));
+		return (cl_fail(err, CL_EINVAL, "a cache that reads, "
+		    "prefetches or logs cannot go on with one that only "
+		    "counts"));
 	r->cache = b->cache;
 	b->cache = NULL;
 	free(r->name);				/* the cache has the other */
@@ -90,7 +91,8 @@ cl_replay_make_cache(struct cl_replay *r, struct cl_err *err)
 
 	if (!r->counts && cl_cache_policy_compat(&o.policy))
 		return (cl_fail(err, CL_EINVAL, "policy %s:compat only counts: "
-		    "it cannot go with reads or prefetch", o.policy.info->name));
+		    "it cannot go with reads, prefetch or a log of events",
+		    o.policy.info->name));
 	if ((pools = calloc(r->keys->ncolumns, sizeof(*pools))) == NULL)
 		return (cl_fail_nomem(err, "the cache's pools"));
 	pools[0].nkeys = r->keys->nkeys;

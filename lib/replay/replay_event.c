@@ -164,6 +164,8 @@ cl_replay_event(struct cl_replay *r, struct column *col, const uint32_t *keys,
 		if ((status = count(r, col, out, step, phase, err)) != CL_OK)
 			return (status);
 		d = digest_members(r, d, out, step, i, &word);
+		if (r->o.events)
+			cl_replay_note(r, col, keys + i, step, out);
 		if ((status = carry_out(r, col, keys + i, step, out, phase,
 		    i + step == n, err)) != CL_OK)
 			return (status);
@@ -175,5 +177,5 @@ cl_replay_event(struct cl_replay *r, struct column *col, const uint32_t *keys,
 	r->digest = digest_end(d, n, word);
 	r->phase[phase]->n[CL_N_EVENTS] +=
 	    r->o.contract == CL_CONTRACT_SERIAL ? n : 1;
-	return (CL_OK);
+	return (r->o.events ? cl_replay_log(r, col, phase, err) : CL_OK);
 }

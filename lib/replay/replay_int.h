@@ -5,6 +5,7 @@
  * A replay's state.
  */
 
+#include "cl/decision.h"
 #include "cl/events.h"
 #include "cl/hist.h"
 #include "cl/host.h"
@@ -103,6 +104,15 @@ struct member {
 	struct replay_read *read;	/* of one that was staged, or NULL */
 };
 
+/* The event at hand, for the log. */
+struct replay_log {
+	uint32_t	*expert;	/* of each member */
+	uint8_t		*class;
+	struct cl_decision_victim *victim;
+	uint32_t	 n;
+	uint32_t	 nvictims;
+};
+
 struct cl_replay {
 	/* fixed at open */
 	struct cl_replay_options o;
@@ -134,11 +144,14 @@ struct cl_replay {
 	uint64_t	 counted;	/* tokens since */
 	uint64_t	 next_window;
 	uint64_t	 window_from;	/* counted when the last window ended */
+	uint64_t	 passes;	/* the same */
 	uint64_t	 digest;
 	struct cl_tally	*tally;
 	struct cl_tally_phase *phase[NPHASES];
 	uint64_t	*measure;
 	unsigned	 spending;	/* the phase at hand; NPHASES: none */
+
+	struct replay_log log;
 
 	/* reading */
 	struct routing	 routing;
@@ -244,6 +257,18 @@ void	cl_replay_unstage(struct cl_replay *, const struct column *,
 /* Nothing more is served. */
 void	cl_replay_end_stage(struct cl_replay *, unsigned phase);
 void	cl_replay_close_stage(struct cl_replay *);
+
+/*
+ * The log of events, if there is to be one: note the outcome of n members, and
+ * write down the event that they have ended.
+ */
+int	cl_replay_open_log(struct cl_replay *, struct cl_err *);
+void	cl_replay_note(struct cl_replay *, const struct column *,
+	    const uint32_t *keys, uint32_t n,
+	    const struct cl_cache_outcome *);
+int	cl_replay_log(struct cl_replay *, const struct column *,
+	    unsigned phase, struct cl_err *);
+void	cl_replay_close_log(struct cl_replay *);
 
 /* By the clock of what is read from. */
 uint64_t	cl_replay_now(const struct cl_replay *);

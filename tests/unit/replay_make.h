@@ -12,6 +12,7 @@
 
 #include "../gen/pattern.h"
 #include "cl/counters.h"
+#include "cl/decision.h"
 #include "cl/device.h"
 #include "cl/model.h"
 #include "cl/replay.h"
@@ -139,6 +140,13 @@ struct result {
 	uint32_t	nwindows;
 	bool		measured;
 	uint64_t	input_wait_ns;
+	/* Of its log of events: members by class, and what is added to it. */
+	uint64_t	log_events;
+	uint64_t	log_class[4];
+	uint64_t	log_not_kept;
+	uint64_t	log_victims;
+	uint64_t	log_phase[2];	/* members */
+	uint64_t	log_digest;
 };
 
 #define WAIT_NS	5			/* for the trace, said at its end */
@@ -178,6 +186,21 @@ take_row(struct result *r, const struct cl_stats_rec *rec)
 }
 
 static void
+take_decision(struct result *r, const struct cl_decision *d)
+{
+	uint32_t i;
+
+	r->log_events++;
+	r->log_victims += d->nvictims;
+	r->log_phase[!d->prefill] += d->n;
+	r->log_digest = cl_decision_digest(r->log_digest, d);
+	for (i = 0; i < d->n; i++) {
+		r->log_class[d->class[i] & CL_DECISION_CLASS]++;
+		r->log_not_kept += (d->class[i] & CL_DECISION_NOT_KEPT) != 0;
+	}
+}
+
+static void
 read_back(const struct cl_buf *bytes, struct result *r)
 {
 	struct cl_stats_reader *in;
@@ -187,9 +210,12 @@ read_back(const struct cl_buf *bytes, struct result *r)
 	memset(r, 0, sizeof(*r));
 	in = cl_stats_reader_new(mem_src(bytes->p, bytes->n, 64), NULL);
 	assert(in != NULL);
+	cl_stats_reader_want(in, true);
 	while ((status = cl_stats_read(in, &rec, NULL)) == CL_OK)
 		if (rec->kind == CL_STATS_REC_ROW)
 			take_row(r, rec);
+		else if (rec->kind == CL_STATS_REC_DECISION)
+			take_decision(r, rec->decision);
 	assert(status == CL_END);
 	cl_stats_reader_free(in);
 }
@@ -241,7 +267,7 @@ struct served {
 	uint64_t	n;
 };
 
-static int
+static inline int
 check_served(void *arg, uint32_t layer, uint32_t expert,
     const struct cl_device_slab *slab, uint32_t nslabs, struct cl_err *err)
 {

@@ -1,0 +1,94 @@
+# cl-replay --events, and what becomes of the log.
+
+load helpers
+
+TRACE=$ROOT/traces/mixed.clt
+
+# Counters of the run by awk from the listing: accesses, hits, cold, capacity,
+# evictions, bypass.
+by_awk()
+{
+	awk -F '\t' 'NR > 1 { n++; c[$8]++; ev += $11 != ""; by += $9 == 0 }
+	    END { print n, c["hit"] + 0, c["cold"] + 0, c["capacity"] + 0,
+		ev, by }' "$1"
+}
+
+by_report()
+{
+	cl-report -f tsv "$1" | awk -F '\t' '$2 == "run" { v[$5] = $6 }
+	    END { print v["accesses"], v["hits"], v["cold"], v["capacity"],
+		v["evictions"], v["bypass"] }'
+}
+
+@test "a log adds up to the counters of its run, and gives its digest" {
+	local policy contract
+	for policy in lru wtinylfu arc belady-bypass none; do
+		for contract in event serial; do
+			cl-replay --io none --events --policy $policy \
+			    --contract $contract --partition layer --cache 15% \
+			    --warmup 20 "$TRACE" >log.cls
+			cl-report --events log.cls >log.tsv
+			[ "$(by_awk log.tsv)" = "$(by_report log.cls)" ]
+		done
+	done
+}
+
+@test "a log changes nothing else, with real reads, modelled ones and none" {
+	cl-replay --io none "$TRACE" >plain.cls
+	cl-replay --io none --events "$TRACE" >none.cls
+	cl-replay --model "$MODEL" --events "$TRACE" >real.cls
+	cl-replay --io model --device read=7G,latency=80us,depth=32 \
+	    --model "$MODEL" --events "$TRACE" >model.cls
+	for io in none real model; do
+		cl-diff -q plain.cls $io.cls
+		cl-report --events $io.cls >$io.tsv
+		cmp none.tsv $io.tsv
+	done
+	[ "$(wc -l <none.tsv)" -gt 1000 ]
+}
+
+@test "events are lines of JSON, too" {
+	cl-replay --io none --events --tokens 1 --cache 8e "$TRACE" >s.cls
+	cl-report --events s.cls >s.tsv
+	cl-report --events -f json s.cls >s.json
+	jq -r '. as $e | .members | to_entries[] | [$e.run, $e.pass, $e.token,
+	    $e.phase, $e.layer, .key, .value.expert, .value.class,
+	    (if .value.kept then 1 else 0 end), .value.victim_layer // "",
+	    .value.victim // ""] | @tsv' s.json >by-jq
+	tail -n +2 s.tsv | diff -u - by-jq
+}
+
+@test "a run without a log is said to have none, one with another is refused" {
+	cl-replay --io none "$TRACE" >s.cls
+	run --separate-stderr cl-report --events s.cls
+	status_is 2
+	stderr_is "cl-report: run 1 has no log of events: cl-replay --events makes one"
+	mkcls >bad.cls <<-'END'
+	columns logical digest:hash
+	event 0 0 decode 3 4:hit
+	row logical run 0 2 c0ffee
+	end 1 2 feed
+	END
+	run --separate-stderr cl-report --events bad.cls
+	status_is 2
+	[ "$(wc -l <<<"$output")" -eq 2 ]
+	[[ $stderr == *"the digest 0000000000c0ffee is not that of its log"* ]]
+	cl-report bad.cls >text
+}
+
+@test "what copies another simulator has no log" {
+	run --separate-stderr cl-replay --io none --events --contract serial \
+	    --policy s3fifo:compat "$TRACE"
+	status_is 2
+	[[ $stderr == *"only counts: it cannot go with reads, prefetch or a log of events"* ]]
+}
+
+@test "sweeps and routing by what is resident have no log" {
+	run --separate-stderr cl-replay --io none --events --cache 5%,10% \
+	    "$TRACE"
+	status_is 2
+	[[ $stderr == "cl-replay: a sweep keeps no log: "* ]]
+	run --separate-stderr cl-replay --io none --events --drop 0.5 "$TRACE"
+	status_is 2
+	[[ $stderr == *"cannot go with a log of events: it has no place for"* ]]
+}
