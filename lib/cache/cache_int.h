@@ -22,6 +22,9 @@
  *	turn	the key comes in, where it misses, for the one that is
  *		returned; else a resident is returned, and nothing happens.
  *
+ * Or one may have two to admit early under serial: begin is told of members,
+ * and early admits them before they are used (cache_early_word).
+ *
  * One that is a total order over experts has two more, for contract retain:
  *
  *	enter	a missing key comes in, however many there are: at most as
@@ -120,6 +123,8 @@ typedef uint32_t policy_turn(struct cl_cache *, struct pool *, uint32_t key,
     bool miss);
 typedef void policy_use(struct cl_cache *, struct pool *, uint32_t key,
     bool fresh);
+typedef void policy_begin(const struct cl_cache *, struct pool *,
+    const uint32_t *keys, uint32_t n);
 typedef void policy_enter(struct cl_cache *, struct pool *, uint32_t key);
 typedef uint32_t policy_evict(struct cl_cache *, struct pool *);
 
@@ -220,9 +225,10 @@ cache_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t i,
 	return (0);
 }
 
-/* Step 2 for up to a word of members; who is resident is pinned. */
+/* Step 2 for up to a word of members; who is resident is pinned, if so asked. */
 INLINE uint64_t
-cache_classify(struct cl_cache *c, const uint32_t *keys, uint32_t n)
+cache_classify(struct cl_cache *c, const uint32_t *keys, uint32_t n,
+    const bool pin)
 {
 	uint64_t word = 0;
 	uint32_t i;
@@ -231,7 +237,9 @@ cache_classify(struct cl_cache *c, const uint32_t *keys, uint32_t n)
 	for (i = 0; i < n; i++) {
 		known = c->known[keys[i]];
 		word |= (uint64_t)known << 4 * i;
-		c->known[keys[i]] = known == CL_CLASS_HIT ? PINNED : known;
+		if (pin)
+			c->known[keys[i]] = known == CL_CLASS_HIT ? PINNED :
+			    known;
 	}
 	return (word);
 }
@@ -289,7 +297,7 @@ cache_event(struct cl_cache *c, struct pool *p, const uint32_t *keys,
 	c->event++;
 	for (from = 0; from < n; from += WORD_MEMBERS)
 		c->word[from / WORD_MEMBERS] = cache_classify(c, keys + from,
-		    word_members(n, from));
+		    word_members(n, from), true);
 	for (from = 0; from < n; from += WORD_MEMBERS) {
 		word = c->word[from / WORD_MEMBERS];
 		(void)cache_count_word(c, word);
@@ -306,35 +314,107 @@ cache_event(struct cl_cache *c, struct pool *p, const uint32_t *keys,
 	c->digest = digest;
 }
 
-/* Each member as an event of its own: nothing needs a pin. */
+/*
+ * Members at .. to of a word, each as an event of its own: nothing needs a pin.
+ * The word with them.
+ */
+INLINE uint64_t
+cache_serial_members(struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t at, uint32_t to, uint64_t word, uint64_t *digest,
+    policy_admit *admit, policy_use *use, const bool counted)
+{
+	uint64_t class;
+	uint32_t i;
+
+	for (i = at; i < to; i++) {
+		class = c->known[keys[i]];
+		c->event++;
+		word |= class << 4 * (i % WORD_MEMBERS);
+		if (class != CL_CLASS_HIT)
+			word |= cache_admit(c, p, keys[i], i, CL_CLASS_HIT,
+			    digest, admit, counted) << 4 * (i % WORD_MEMBERS);
+		if (!counted)
+			c->out_slot[i] = c->slot[keys[i]];
+		use(c, p, keys[i], class != CL_CLASS_HIT);
+	}
+	return (word);
+}
+
 INLINE void
 cache_serial(struct cl_cache *c, struct pool *p, const uint32_t *keys,
     uint32_t n, policy_admit *admit, policy_use *use, const bool counted)
 {
-	uint64_t digest = c->digest, word, class;
-	uint32_t from, i, m, key;
+	uint64_t digest = c->digest, word;
+	uint32_t from;
 
 	for (from = 0; from < n; from += WORD_MEMBERS) {
-		m = word_members(n, from);
-		word = 0;
-		for (i = 0; i < m; i++) {
-			key = keys[from + i];
-			class = c->known[key];
-			c->event++;
-			word |= class << 4 * i;
-			if (class != CL_CLASS_HIT)
-				word |= cache_admit(c, p, key, from + i,
-				    CL_CLASS_HIT, &digest, admit, counted)
-				    << 4 * i;
-			if (!counted)
-				c->out_slot[from + i] = c->slot[key];
-			use(c, p, key, class != CL_CLASS_HIT);
-		}
+		word = cache_serial_members(c, p, keys, from,
+		    from + word_members(n, from), 0, &digest, admit, use,
+		    counted);
 		(void)cache_count_word(c, word);
 		c->word[from / WORD_MEMBERS] = word;
 		digest = cl_hash_mix(digest, word);
 	}
 	c->digest = digest;
+}
+
+/*
+ * Up to a word of members under serial, counted, in a full pool, with all
+ * misses first, in order, and uses last.  That makes no difference as long as
+ * early, which admits like admit, comes upon none of them.  It says false where
+ * it would, and from there on they go one by one; they are pinned if it knows
+ * them by that.
+ */
+INLINE void
+cache_early_word(struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t n, policy_admit *admit, policy_use *use, policy_admit *early,
+    const bool pin)
+{
+	uint64_t digest = c->digest, word, misses;
+	uint32_t i, to = n, victim;
+
+	word = cache_classify(c, keys, n, pin);
+	for (misses = word & WORD_MISSES; misses != 0; misses &= misses - 1) {
+		i = (uint32_t)__builtin_ctzll(misses) / 4;
+		if (!early(c, p, keys[i], &victim)) {
+			to = i;
+			break;
+		}
+		digest = cl_hash_mix(digest, c->names[victim]);
+		c->known[victim] = CL_CLASS_CAPACITY;
+		c->known[keys[i]] = pin ? PINNED : CL_CLASS_HIT;
+		c->out.nvictims++;
+	}
+	c->event += to;
+	for (i = 0; i < to; i++)
+		use(c, p, keys[i], (word >> 4 * i & CLASS_MASK) != 0);
+	for (i = 0; pin && i < n; i++)
+		c->known[keys[i]] &= CLASS_MASK;
+	if (to < n)
+		word = cache_serial_members(c, p, keys, to, n,
+		    word & ((UINT64_C(1) << 4 * to) - 1), &digest, admit, use,
+		    true);
+	(void)cache_count_word(c, word);
+	c->digest = cl_hash_mix(digest, word);
+}
+
+/* The same for all members, whatever the pool; begin is told of each word. */
+INLINE void
+cache_serial_early(struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t n, policy_admit *admit, policy_use *use, policy_begin *begin,
+    policy_admit *early, const bool pin)
+{
+	uint32_t from, m;
+
+	if (!pool_full(p) || p->nslots == 0) {
+		cache_serial(c, p, keys, n, admit, use, true);
+		return;
+	}
+	for (from = 0; from < n; from += m) {
+		m = word_members(n, from);
+		begin(c, p, keys + from, m);
+		cache_early_word(c, p, keys + from, m, admit, use, early, pin);
+	}
 }
 
 /* Where miss is 1, the victim leaves; where it is 0, nothing happens. */
@@ -367,7 +447,7 @@ cache_event_turning(struct cl_cache *c, struct pool *p, const uint32_t *keys,
 	c->event++;
 	for (from = 0; from < n; from += WORD_MEMBERS)
 		c->word[from / WORD_MEMBERS] = cache_classify(c, keys + from,
-		    word_members(n, from));
+		    word_members(n, from), true);
 	for (from = 0; from < n; from += WORD_MEMBERS) {
 		word = c->word[from / WORD_MEMBERS];
 		m = word_members(n, from);

@@ -58,22 +58,40 @@ sieve_open(const struct cl_cache *c)
 /*
  * The key that the hand stops at, or the ring where all are pinned: it goes
  * round twice at most, since what it passes unpinned it takes the next time.
+ * Where it must not pass pinned keys, it may rest on the first that it meets,
+ * and that is the one.
  */
 INLINE uint32_t
 sift(const struct cl_cache *c, const struct pool *p, struct sieve *s,
-    uint32_t ring)
+    uint32_t ring, const bool pass)
 {
 	uint32_t key = s->hand[p->number], steps;
 
 	for (steps = 0; steps < 2 * (p->nslots + 1);
 	    steps++, key = s->link[key].newer) {
-		if (key == ring || cache_pinned(c, key))
+		if (key == ring)
 			continue;
+		if (cache_pinned(c, key)) {
+			if (pass)
+				continue;
+			s->hand[p->number] = key;
+			return (key);
+		}
 		if (!s->used[key])
 			return (key);
 		s->used[key] = 0;
 	}
 	return (ring);
+}
+
+/* A key that is not pinned leaves for another, and the hand moves on. */
+INLINE void
+replace(struct sieve *s, const struct pool *p, uint32_t old, uint32_t key)
+{
+
+	s->hand[p->number] = s->link[old].newer;
+	ring_remove(s->link, old);
+	ring_add(s->link, s->ring + p->number, key);
 }
 
 INLINE bool
@@ -82,14 +100,14 @@ sieve_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 	struct sieve *s = c->state;
 	uint32_t ring = s->ring + p->number, old;
 
-	if (pool_full(p)) {
-		if ((old = sift(c, p, s, ring)) == ring)
-			return (false);
-		s->hand[p->number] = s->link[old].newer;
-		ring_remove(s->link, old);
-		*victim = old;
+	if (!pool_full(p)) {
+		ring_add(s->link, ring, key);
+		return (true);
 	}
-	ring_add(s->link, ring, key);
+	if ((old = sift(c, p, s, ring, true)) == ring)
+		return (false);
+	replace(s, p, old, key);
+	*victim = old;
 	return (true);
 }
 
@@ -103,7 +121,33 @@ sieve_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 	s->used[key] = !fresh;
 }
 
-POLICY_SERVE(sieve)
+INLINE void
+sieve_begin(const struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t n)
+{
+
+	(void)c;
+	(void)p;
+	(void)keys;
+	(void)n;
+}
+
+INLINE bool
+sieve_early(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
+{
+	struct sieve *s = c->state;
+
+	*victim = sift(c, p, s, s->ring + p->number, false);
+	if (cache_pinned(c, *victim))
+		return (false);
+	replace(s, p, *victim, key);
+	return (true);
+}
+
+POLICY_SERVE_COUNTING(sieve,
+    cache_event(c, p, keys, n, sieve_admit, sieve_use, true),
+    cache_serial_early(c, p, keys, n, sieve_admit, sieve_use, sieve_begin,
+    sieve_early, true))
 
 const struct policy cl_cache_sieve = {
 	.info = { .name = "sieve", .summary = "a hand sifts out what was not "
