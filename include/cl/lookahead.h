@@ -35,6 +35,14 @@ int	cl_lookahead_add(struct cl_lookahead *, const struct cl_pass *,
 int	cl_lookahead_look(struct cl_lookahead *, enum cl_contract,
 	    enum cl_cache_future, struct cl_err *);
 
+/*
+ * Another one that hands out the same from the beginning, and may do so in
+ * another thread; what was looked through is borrowed from the first, which
+ * outlives it.
+ */
+struct cl_lookahead	*cl_lookahead_view(const struct cl_lookahead *,
+			    struct cl_err *);
+
 /* Of each key, when it is first used, or CL_CACHE_NEVER. */
 const uint32_t	*cl_lookahead_first(const struct cl_lookahead *);
 

@@ -92,6 +92,14 @@ struct cl_replay_options {
 	 */
 	const atomic_bool *stop;
 	/*
+	 * For a policy that knows the future: a replay of the same passes with
+	 * the same contract, warm-up and tokens, whose policy foresees in the
+	 * same unit, or NULL.  What that one collects serves this one, too,
+	 * which is given no passes then; cl_replay_foresee comes before this
+	 * is finished, and cl_replay_free of the other after it.
+	 */
+	struct cl_replay *ahead;
+	/*
 	 * Where given: called for each expert that was served, once its bytes
 	 * are there, and before they may be overwritten.  Its failure is that
 	 * of the replay.
@@ -124,6 +132,12 @@ void	cl_replay_waited(struct cl_replay *, uint64_t input_wait_ns);
  */
 int	cl_replay_pass(struct cl_replay *, const struct cl_pass *,
 	    struct cl_err *);
+
+/*
+ * All passes have come: find what a policy that knows the future wants to
+ * know.  cl_replay_finish does so, too, but others may be waiting for it.
+ */
+int	cl_replay_foresee(struct cl_replay *, struct cl_err *);
 
 /* Has it all the tokens that were asked for?  What comes then is ignored. */
 bool	cl_replay_done(const struct cl_replay *);

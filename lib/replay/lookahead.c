@@ -40,6 +40,7 @@ struct member {
 
 struct cl_lookahead {
 	const struct cl_keys *keys;
+	bool		 view;		/* all but what is handed out is another's */
 
 	/* collected */
 	uint32_t	*key;		/* of each access */
@@ -232,6 +233,40 @@ cl_lookahead_look(struct cl_lookahead *l, enum cl_contract contract,
 	return (CL_OK);
 }
 
+/* What is handed out is not looked at: its owner may be at it. */
+struct cl_lookahead *
+cl_lookahead_view(const struct cl_lookahead *l, struct cl_err *err)
+{
+	struct cl_lookahead *v;
+
+	assert(l->next != NULL);
+	if ((v = calloc(1, sizeof(*v))) == NULL) {
+		cl_fail_nomem(err, "what is to come");
+		return (NULL);
+	}
+	v->view = true;
+	v->keys = l->keys;
+	v->key = l->key;
+	v->naccesses = l->naccesses;
+	v->first = l->first;
+	v->nevents = l->nevents;
+	v->said = l->said;
+	v->said_n = l->said_n;
+	v->pass = l->pass;
+	v->npasses = l->npasses;
+	v->next = l->next;
+	v->met = l->met;
+	v->event = calloc(l->keys->ncolumns, sizeof(*v->event));
+	v->foretold = calloc(l->keys->ncolumns, sizeof(*v->foretold));
+	v->out_next = calloc(l->keys->ncolumns, sizeof(*v->out_next));
+	if (v->event == NULL || v->foretold == NULL || v->out_next == NULL) {
+		cl_fail_nomem(err, "what is to come");
+		cl_lookahead_free(v);
+		return (NULL);
+	}
+	return (v);
+}
+
 const uint32_t *
 cl_lookahead_first(const struct cl_lookahead *l)
 {
@@ -279,16 +314,18 @@ cl_lookahead_free(struct cl_lookahead *l)
 
 	if (l == NULL)
 		return;
-	free(l->key);
-	free(l->first);
-	free(l->pass);
-	free(l->next);
-	free(l->met);
-	free(l->member);
+	if (!l->view) {
+		free(l->key);
+		free(l->first);
+		free(l->pass);
+		free(l->next);
+		free(l->met);
+		free(l->member);
+		free(l->said);
+		free(l->said_n);
+	}
 	free(l->event);
 	free(l->foretold);
-	free(l->said);
-	free(l->said_n);
 	free(l->out_next);
 	free(l);
 }

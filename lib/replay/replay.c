@@ -179,6 +179,7 @@ set_up(struct cl_replay *r, const struct cl_model *m, struct cl_err *err)
 	    (status = cl_replay_pin(r, err)) != CL_OK)
 		return (status);
 	if (r->o.policy.info->foresees != CL_FUTURE_NONE &&
+	    r->o.ahead == NULL &&
 	    (r->ahead = cl_lookahead_new(r->keys, err)) == NULL)
 		return (err->code);
 	return (cl_tally_write_columns(r->tally, r->writer, err));
@@ -350,7 +351,7 @@ cl_replay_pass(struct cl_replay *r, const struct cl_pass *given,
 {
 	struct cl_pass pass = *given;
 
-	if (cl_replay_done(r))
+	if (r->o.ahead != NULL || cl_replay_done(r))
 		return (CL_OK);
 	if (!pass.skipped)
 		pass.foretold = cl_replay_foretell(r, &pass);
@@ -370,6 +371,8 @@ bool
 cl_replay_done(const struct cl_replay *r)
 {
 
+	if (r->o.ahead != NULL)
+		return (cl_replay_done(r->o.ahead));
 	return (r->done || r->collected);
 }
 
@@ -380,8 +383,8 @@ cl_replay_finish(struct cl_replay *r, const struct cl_stats_end *given,
 	struct cl_stats_end end = *given;
 	int status;
 
-	if (r->ahead != NULL && (status = cl_replay_collected(r, &end,
-	    err)) != CL_OK)
+	if ((r->ahead != NULL || r->o.ahead != NULL) &&
+	    (status = cl_replay_collected(r, &end, err)) != CL_OK)
 		return (status);
 	if ((status = cl_replay_settle(r, err)) != CL_OK)
 		return (status);

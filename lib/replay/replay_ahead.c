@@ -49,6 +49,17 @@ stopped(const struct cl_replay *r)
 }
 
 int
+cl_replay_foresee(struct cl_replay *r, struct cl_err *err)
+{
+
+	if (r->ahead == NULL || r->foreseen)
+		return (CL_OK);
+	r->foreseen = true;
+	return (cl_lookahead_look(r->ahead, r->o.contract,
+	    r->o.policy.info->foresees, err));
+}
+
+int
 cl_replay_collected(struct cl_replay *r, struct cl_stats_end *end,
     struct cl_err *err)
 {
@@ -56,8 +67,11 @@ cl_replay_collected(struct cl_replay *r, struct cl_stats_end *end,
 	int status;
 
 	r->pass_tokens = 0;
-	if ((status = cl_lookahead_look(r->ahead, r->o.contract,
-	    r->o.policy.info->foresees, err)) != CL_OK)
+	if (r->o.ahead != NULL && (r->ahead = cl_lookahead_view(
+	    r->o.ahead->ahead, err)) == NULL)
+		return (err->code);
+	if (r->o.ahead == NULL && (status = cl_replay_foresee(r, err)) !=
+	    CL_OK)
 		return (status);
 	if (r->o.before != NULL)
 		cl_cache_begin(r->cache, cl_lookahead_first(r->ahead));

@@ -125,6 +125,7 @@ struct cl_replay {
 
 	/* a policy that knows the future, and what is collected for it */
 	struct cl_lookahead *ahead;	/* or NULL */
+	bool		 foreseen;	/* it has been looked through */
 	bool		 collected;	/* all that will be replayed */
 	uint64_t	 ahead_warmed;
 	uint64_t	 ahead_counted;

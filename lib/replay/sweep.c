@@ -24,6 +24,7 @@
 
 struct run {
 	char		*name;
+	enum cl_cache_future foresees;
 	struct cl_spool_stream *stream;
 	struct cl_stats_writer *writer;
 	struct cl_replay *replay;
@@ -80,12 +81,29 @@ cl_sweep_new(const struct cl_keys *keys, unsigned njobs, const char *dir,
 	return (s);
 }
 
+/* Whose passes serve a policy that knows the future, if there is such a run. */
+static struct cl_replay *
+collector(const struct cl_sweep *s, enum cl_cache_future foresees)
+{
+	size_t i;
+
+	for (i = 0; i < s->nruns; i++)
+		if (foresees != CL_FUTURE_NONE &&
+		    s->run[i].foresees == foresees &&
+		    s->run[i].replay != NULL)
+			return (s->run[i].replay);
+	return (NULL);
+}
+
 static int
 open_run(struct cl_sweep *s, struct run *run, const char *name,
-    const struct cl_model *m, const struct cl_replay_options *o,
+    const struct cl_model *m, const struct cl_replay_options *options,
     const struct cl_stats_conds *conds, struct cl_err *err)
 {
+	struct cl_replay_options o = *options;
 
+	o.ahead = collector(s, o.policy.info->foresees);
+	run->foresees = o.policy.info->foresees;
 	if ((run->name = cl_vec_strndup(name, strlen(name), err)) == NULL ||
 	    (run->stream = cl_spool_stream_new(s->spool, err)) == NULL)
 		return (err->code);
@@ -93,7 +111,7 @@ open_run(struct cl_sweep *s, struct run *run, const char *name,
 	    conds, err);
 	if (run->writer == NULL)
 		return (err->code);
-	run->replay = cl_replay_new(m, s->keys, o, run->writer, 0, err);
+	run->replay = cl_replay_new(m, s->keys, &o, run->writer, 0, err);
 	return (run->replay == NULL ? err->code : CL_OK);
 }
 
@@ -249,11 +267,16 @@ int
 cl_sweep_finish(struct cl_sweep *s, const struct cl_stats_end *end,
     struct cl_err *err)
 {
+	size_t i;
 	int status;
 
 	if ((status = turn(s, err)) != CL_OK ||
 	    (status = end_jobs(s, err)) != CL_OK)
 		return (status);
+	for (i = 0; i < s->nruns; i++)
+		if ((status = cl_replay_foresee(s->run[i].replay, err)) !=
+		    CL_OK)
+			return (status);
 	s->end = end;
 	cl_crew_start(s->crew, finish_run, s, (uint32_t)s->nruns);
 	return (end_jobs(s, err));
@@ -288,8 +311,8 @@ cl_sweep_free(struct cl_sweep *s)
 	if (s == NULL)
 		return;
 	cl_crew_free(s->crew);
-	for (i = 0; i < s->nruns; i++) {
-		run = &s->run[i];
+	while (s->nruns > 0) {		/* collectors after who needs them */
+		run = &s->run[--s->nruns];
 		cl_replay_free(run->replay);
 		cl_stats_writer_free(run->writer);
 		cl_spool_stream_free(run->stream);

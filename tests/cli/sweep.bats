@@ -76,6 +76,17 @@ singles()
 	done
 }
 
+
+# 40 runs that each held the trace would need twice as much.
+@test "what policies that know the future need is held once" {
+	need plain
+	cl-trace --synthetic --scores ids --tokens 20000 "$MODEL" >long.clt
+	(ulimit -v 110000 && cl-replay --jobs 1 --policy belady,belady-bypass \
+	    --cache 5%..100%/5% long.clt >sweep.cls)
+	run cl-report --expect-runs 40 sweep.cls
+	status_is 0
+}
+
 @test "lists may be given at once or one after another" {
 	sweep "$TRACE" >once.cls
 	cl-replay --policy lru --cache 5% --policy wtinylfu:window=2,belady \
