@@ -45,6 +45,8 @@ add_run(struct sweep *s, uint32_t i, const struct feed_trace *t,
     const struct cl_trace_head *head, const struct cl_model_sums *sums,
     struct cl_err *err)
 {
+	static const struct cl_budget everything = { CL_BUDGET_PERCENT,
+	    10000 };
 	const struct replay_lists *l = &s->o->lists;
 	const struct cl_budgets_item *b = &l->budgets.item[i % l->budgets.n];
 	struct cl_replay_options o = s->o->replay;
@@ -55,11 +57,12 @@ add_run(struct sweep *s, uint32_t i, const struct feed_trace *t,
 	char policy[CL_CACHE_POLICY_TEXT], name[NAME_MAX_BYTES];
 	int status;
 
-	if ((status = cl_budget_resolve(&b->budget, sums, &slots, err)) !=
-	    CL_OK)
+	o.policy = l->policy[i / l->budgets.n];
+	if ((status = cl_budget_resolve(o.policy.info->holds_all ?
+	    &everything : &b->budget, sums, &slots, err)) != CL_OK)
 		return (status);
 	replay_raised(&slots, b->text, &s->told_raised);
-	o.policy = l->policy[i / l->budgets.n];
+	o.dense = replay_dense(s->o, sums->dense_bytes);
 	if (o.policy.info->loads && fit->uses == NULL &&
 	    (status = replay_fit(fit, o.policy.file, head->model, s->keys,
 	    s->o->prefill, err)) != CL_OK)
