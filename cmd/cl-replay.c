@@ -15,7 +15,7 @@ static const struct fe_command command = {
 "\n"
 "cache:   --cache SIZE  4G (4 x 1024^3 bytes), 4GB, 25% of all, or 64e (25%)\n"
 "         --policy NAME[:N=V,...] (lru)  --list-policies  --warm\n"
-"         --partition global|layer (global)\n"
+"         --partition global|layer|class (global)\n"
 "sweeps:  --policy A,B:N=V,C --cache 2%..60%/2%,1G  --jobs N  --part I/N\n"
 "replay:  --contract event|serial|retain (event)\n"
 "         --prefill union|token|skip (union)\n"

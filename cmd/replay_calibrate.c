@@ -70,17 +70,16 @@ measure(const struct replay_options *o, const char *path,
 		.seed = SEED,
 	};
 	struct cl_model *model;
-	struct cl_model_sums sums;
 	struct cl_budget_slots slots;
 	struct cl_compute *compute;
 	int status;
 
 	if ((model = cl_model_open(path, err)) == NULL)
 		return (err->code);
-	cl_model_sums(model, &sums);
 	co.compute = compute = cl_compute_new(CL_COMPUTE_KERNEL, SEED, err);
 	status = compute == NULL ? err->code :
-	    cl_budget_resolve(&o->budget, &sums, &slots, err);
+	    cl_budget_resolve(&o->budget, CL_PARTITION_GLOBAL, model, &slots,
+	    err);
 	if (status == CL_OK) {
 		co.device.nslots = slots.nslots;
 		status = cl_calibrate(model, &co, c, err);

@@ -171,7 +171,18 @@ open_device(struct run *r, const struct cl_model *m,
 		.stride = slots->stride,
 		.hugepages = r->o->hugepages,
 	};
+	struct cl_device_class class[CL_BUDGET_CLASSES_MAX];
+	const struct cl_budget_classes *c = &slots->classes;
+	uint32_t i;
 
+	for (i = 0; i < c->n; i++) {
+		class[i].expert_bytes = c->class[i].expert_bytes;
+		class[i].nslots = c->class[i].nslots;
+	}
+	if (r->o->replay.partition == CL_PARTITION_CLASS) {
+		d.classes = class;
+		d.nclasses = c->n;
+	}
 	r->device = cl_device_new(m, &d, err);
 	if (r->device == NULL)
 		return (err->code);
@@ -390,10 +401,10 @@ open_run(struct run *r, const struct feed_trace *t,
 		m = r->model;		/* it knows what the trace does not */
 		cl_model_sums(m, &sums);
 	}
-	if ((r->keys = cl_keys_new(m, err)) == NULL)
+	if ((r->keys = cl_keys_for(o.partition, m, err)) == NULL)
 		return (err->code);
 	status = cl_budget_resolve(o.policy.info->holds_all ? &everything :
-	    &r->o->budget, &sums, &slots, err);
+	    &r->o->budget, o.partition, m, &slots, err);
 	o.dense = replay_dense(r->o, sums.dense_bytes);
 	if (status == CL_OK)
 		status = open_uses(r, err);
@@ -408,6 +419,7 @@ open_run(struct run *r, const struct feed_trace *t,
 	if (r->device != NULL)
 		tell_reader(r);
 	o.nslots = slots.nslots;
+	o.classes = slots.classes;
 	o.device = r->device;
 	o.before = r->before;
 	o.touches = touches(head, r->keys);

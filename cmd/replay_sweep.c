@@ -42,8 +42,7 @@ struct sweep {
 /* Run i of the product: policies outside, budgets inside. */
 static int
 add_run(struct sweep *s, uint32_t i, const struct feed_trace *t,
-    const struct cl_trace_head *head, const struct cl_model_sums *sums,
-    struct cl_err *err)
+    const struct cl_trace_head *head, struct cl_err *err)
 {
 	static const struct cl_budget everything = { CL_BUDGET_PERCENT,
 	    10000 };
@@ -54,21 +53,25 @@ add_run(struct sweep *s, uint32_t i, const struct feed_trace *t,
 	struct cl_stats_conds c = { 0 };
 	struct cl_conditions what;
 	struct cl_budget_slots slots;
+	struct cl_model_sums sums;
 	char policy[CL_CACHE_POLICY_TEXT], name[NAME_MAX_BYTES];
 	int status;
 
 	o.policy = l->policy[i / l->budgets.n];
 	if ((status = cl_budget_resolve(o.policy.info->holds_all ?
-	    &everything : &b->budget, sums, &slots, err)) != CL_OK)
+	    &everything : &b->budget, o.partition, head->model, &slots,
+	    err)) != CL_OK)
 		return (status);
 	replay_raised(&slots, b->text, &s->told_raised);
-	o.dense = replay_dense(s->o, sums->dense_bytes);
+	cl_model_sums(head->model, &sums);
+	o.dense = replay_dense(s->o, sums.dense_bytes);
 	if (o.policy.info->loads && fit->uses == NULL &&
 	    (status = replay_fit(fit, o.policy.file, head->model, s->keys,
 	    s->o->prefill, err)) != CL_OK)
 		return (status);
 	o.uses = fit->uses;
 	o.nslots = slots.nslots;
+	o.classes = slots.classes;
 	o.stop = fe_stop();
 	if (s->before != NULL)
 		o.before = cl_sweep_replay(s->before, i - s->from);
@@ -97,7 +100,6 @@ begin_sweep(void *arg, const struct feed_trace *t,
 {
 	struct cl_events_sink sink = { .pass = take_pass };
 	struct sweep *s = arg;
-	struct cl_model_sums sums;
 	uint32_t i;
 	int status;
 
@@ -106,13 +108,13 @@ begin_sweep(void *arg, const struct feed_trace *t,
 	    &s->fingerprint, err);
 	if (status != CL_OK)
 		return (status);
-	cl_model_sums(head->model, &sums);
-	if ((s->keys = cl_keys_new(head->model, err)) == NULL ||
+	if ((s->keys = cl_keys_for(s->o->replay.partition, head->model,
+	    err)) == NULL ||
 	    (s->sweep = cl_sweep_new(s->keys, s->o->lists.njobs,
 	    fe_scratch(), err)) == NULL)
 		return (err->code);
 	for (i = s->from; i < s->to; i++)
-		if ((status = add_run(s, i, t, head, &sums, err)) != CL_OK)
+		if ((status = add_run(s, i, t, head, err)) != CL_OK)
 			return (status);
 	sink.arg = s->sweep;
 	s->events = cl_events_new(s->keys, s->o->prefill, CL_CELLS_NONE,

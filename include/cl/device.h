@@ -26,12 +26,25 @@ struct cl_device;
 struct cl_model;
 struct cl_virtual_spec;
 
+/* Slots for experts of one size. */
+struct cl_device_class {
+	uint64_t	 expert_bytes;
+	uint32_t	 nslots;
+};
+
 struct cl_device_options {
 	struct cl_io_options io;
 	uint32_t	 nslots;
 	uint32_t	 nstage;	/* buffers for what may be needed */
 	uint32_t	 nbypass;	/* buffers for what the cache keeps not */
 	uint64_t	 stride;	/* least bytes of a buffer */
+	/*
+	 * Where given, every size of experts has slots of its own size, which
+	 * stand one class after another and are nslots in all; and as many
+	 * buffers for staging as nstage says.  Only while it is opened.
+	 */
+	const struct cl_device_class *classes;
+	uint32_t	 nclasses;	/* 0: all buffers hold any expert */
 	bool		 dense_ring;	/* two buffers for a layer's dense weights */
 	bool		 dense_resident; /* one for those of the whole model */
 	bool		 hugepages;	/* ask for them */
@@ -45,7 +58,10 @@ struct cl_device_slab {
 struct cl_device	*cl_device_new(const struct cl_model *,
 			    const struct cl_device_options *, struct cl_err *);
 
-/* The buffer of a slot, of a staging slot, or of a bypass. */
+/*
+ * The buffer of a slot, of a staging slot, or of a bypass, which holds any
+ * expert.  Of staging, too, one class stands after another.
+ */
 uint8_t	*cl_device_slot(struct cl_device *, uint32_t slot);
 uint8_t	*cl_device_stage(struct cl_device *, uint32_t i);
 uint8_t	*cl_device_bypass(struct cl_device *, uint32_t i);

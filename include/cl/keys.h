@@ -4,11 +4,14 @@
 /*
  * The experts of a model as one row of numbers: a column for each layer that
  * a trace has one for (cl_trace_layers), and key = base of the column +
- * expert.  All that a replay or an analysis keeps by expert is an array over
+ * expert.  Columns are in the order of their layers, and so are their bases; or
+ * these are class by class: layers whose experts have one size stand together.  All that a replay or an analysis keeps by expert is an array over
  * keys.  Owns its memory; does not keep the model.
  */
 
 #include <stdint.h>
+
+#include "cl/budget.h"
 
 struct cl_err;
 struct cl_model;
@@ -29,10 +32,15 @@ struct cl_keys {
 	uint32_t	 nlargest;	/* experts of the largest column */
 	uint32_t	 kmax;		/* the largest k */
 	struct cl_keys_column *column;
+	uint32_t	*order;		/* columns by their bases */
 };
 
 /* NULL where no layer has experts, or all have more than CL_KEYS_MAX. */
 struct cl_keys	*cl_keys_new(const struct cl_model *, struct cl_err *);
+
+/* The same as pools want them: for CL_PARTITION_CLASS class by class. */
+struct cl_keys	*cl_keys_for(enum cl_partition, const struct cl_model *,
+		    struct cl_err *);
 
 /* The column that a key belongs to. */
 uint32_t	cl_keys_column(const struct cl_keys *, uint32_t key);

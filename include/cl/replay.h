@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cl/budget.h"
 #include "cl/cache.h"
 #include "cl/host.h"
 #include "cl/predict.h"
@@ -30,11 +31,6 @@ struct cl_replay;
 struct cl_stats_end;
 struct cl_stats_writer;
 
-enum cl_replay_partition {
-	CL_PARTITION_GLOBAL,		/* one pool of slots for all layers */
-	CL_PARTITION_LAYER		/* one for each: cl_budget_deal */
-};
-
 /* What becomes of the weights that every token needs. */
 enum cl_replay_dense {
 	CL_DENSE_SKIP,			/* they are left out */
@@ -44,9 +40,11 @@ enum cl_replay_dense {
 
 struct cl_replay_options {
 	enum cl_contract contract;
-	enum cl_replay_partition partition;
+	enum cl_partition partition;
 	struct cl_cache_policy policy;
 	uint32_t	 nslots;
+	/* As the budget gave them; nslots are those of all. */
+	struct cl_budget_classes classes;
 	/* In tokens; each acts at the first end of a pass at or behind it. */
 	uint64_t	 warmup;	/* not counted, before the others */
 	uint64_t	 tokens;	/* to be counted; 0: all */

@@ -1,7 +1,8 @@
 /*
  * Files, extents and buffers.  In the arena come slots, staging and bypass
- * buffers, buffer i at i x unit; then two buffers for a layer's dense weights
- * and one for those of the model, where they are wanted.
+ * buffers, class by class, buffers of one size back to back; then two buffers
+ * for a layer's dense weights and one for those of the model, where they are
+ * wanted.
  *
  * What is read side by side lies in the arena side by side, each piece in a
  * window of its own that is as long as the reader's: so that direct reads,
@@ -27,6 +28,13 @@
 #define DENSE_CHUNK	((uint64_t)4 << 20)
 #define NPLACES		3		/* of dense weights: ring, resident */
 
+/* Buffers of one size, back to back. */
+struct region {
+	uint32_t	 n;
+	uint64_t	 unit;		/* from one to the next */
+	uint64_t	 at;		/* of the arena */
+};
+
 struct cl_device {
 	const struct cl_model *model;
 	struct cl_io_file *file;	/* one for each shard */
@@ -37,7 +45,9 @@ struct cl_device {
 	uint64_t	 arena_bytes;
 	struct cl_device_options o;
 	uint64_t	 align;		/* of windows */
-	uint64_t	 unit;		/* from one buffer to the next */
+	uint64_t	 unit;		/* of the largest buffers */
+	struct region	*region;	/* of slots, staging, and bypasses */
+	uint32_t	 nregions;
 	uint8_t		*ring[NPLACES];	/* buffers of dense weights, or NULL */
 	uint64_t	 ring_bytes[NPLACES];
 	struct cl_io_part *part;	/* of each buffer: what is read */
@@ -136,22 +146,58 @@ quantum(const struct cl_device *d)
 	return (d->align > ARENA_ALIGN ? d->align : ARENA_ALIGN);
 }
 
-/* The windows of the expert that needs most. */
-static void
-set_unit(struct cl_device *d)
+/* The windows of the expert that needs most, of all or of one size. */
+static uint64_t
+unit_for(const struct cl_device *d, uint64_t least, uint64_t expert_bytes)
 {
 	const struct cl_layer *l = d->model->layers;
-	uint64_t n;
+	uint64_t n, unit = least;
 	uint32_t i, e;
 
-	d->unit = d->o.stride;
 	if (d->align == 1)
-		return;
-	for (i = 0; i < d->model->nlayers; i++, l++)
+		return (unit);
+	for (i = 0; i < d->model->nlayers; i++, l++) {
+		if (expert_bytes != 0 && l->expert_bytes != expert_bytes)
+			continue;
 		for (e = 0; e < l->nexperts; e++)
-			if ((n = expert_windows(d, l, e)) > d->unit)
-				d->unit = n;
-	d->unit = cl_roundup(d->unit, quantum(d));
+			if ((n = expert_windows(d, l, e)) > unit)
+				unit = n;
+	}
+	return (cl_roundup(unit, quantum(d)));
+}
+
+static void
+add_region(struct cl_device *d, uint32_t n, uint64_t unit)
+{
+
+	d->region[d->nregions++] = (struct region){ .n = n, .unit = unit };
+}
+
+/* Of which size are how many buffers? */
+static int
+set_regions(struct cl_device *d, struct cl_err *err)
+{
+	const struct cl_device_class *class = d->o.classes;
+	uint32_t i, n = d->o.nclasses;
+	uint64_t unit;
+
+	d->region = calloc(2 * (size_t)n + 3, sizeof(*d->region));
+	if (d->region == NULL)
+		return (cl_fail_nomem(err, "the cache's buffers"));
+	d->unit = unit_for(d, d->o.stride, 0);
+	for (i = 0; i < n; i++) {
+		unit = cl_roundup(class[i].expert_bytes, ARENA_ALIGN);
+		unit = unit_for(d, unit, class[i].expert_bytes);
+		add_region(d, class[i].nslots, unit);
+	}
+	if (n == 0)
+		add_region(d, d->o.nslots, d->unit);
+	for (i = 0; i < n; i++)
+		add_region(d, d->o.nstage, d->region[i].unit);
+	if (n == 0)
+		add_region(d, d->o.nstage, d->unit);
+	add_region(d, d->o.nbypass, d->unit);
+	return (CL_OK);
 }
 
 static const struct cl_dense *
@@ -216,19 +262,36 @@ set_rings(struct cl_device *d, struct cl_err *err)
 	return (CL_OK);
 }
 
-/* Bytes of all buffers, or false where they cannot be. */
+/* Where the regions are, and bytes of all; or false where they cannot be. */
 static bool
-arena_bytes(struct cl_device *d, uint64_t nbuffers)
+arena_bytes(struct cl_device *d)
 {
-	uint64_t *n = &d->arena_bytes;
+	uint64_t *n = &d->arena_bytes, size;
+	struct region *r = d->region;
 	uint32_t i;
-	bool fits = cl_mul(nbuffers, d->unit, n) && *n <= INT64_MAX;
+	bool fits = true;
 
+	for (i = 0; i < d->nregions && fits; i++, r++) {
+		r->at = *n;
+		fits = cl_mul(r->n, r->unit, &size) && cl_add(*n, size, n) &&
+		    *n <= INT64_MAX;
+	}
 	if (fits)
 		*n = cl_roundup(*n, quantum(d));
 	for (i = 0; i < NPLACES && fits; i++)
 		fits = cl_add(*n, d->ring_bytes[i], n);
 	return (fits);
+}
+
+static uint64_t
+count_buffers(const struct cl_device *d)
+{
+	uint64_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < d->nregions; i++)
+		n += d->region[i].n;
+	return (n);
 }
 
 /*
@@ -239,18 +302,18 @@ static int
 make_arena(struct cl_device *d, struct cl_err *err)
 {
 	uint64_t limit = cl_host_memory("");
-	uint64_t nbuffers = (uint64_t)d->o.nslots + d->o.nstage +
-	    d->o.nbypass;
+	const struct region *last = &d->region[d->nregions - 1];
 	size_t align = (size_t)quantum(d), n;
 	void *p;
 
 	if (d->modelled)
 		return (CL_OK);
-	if (!arena_bytes(d, nbuffers) || !cl_size(d->arena_bytes, &n) ||
+	if (!arena_bytes(d) || !cl_size(d->arena_bytes, &n) ||
 	    (limit != 0 && d->arena_bytes > limit))
 		return (cl_fail(err, CL_ENOMEM, "the cache needs %llu buffers "
-		    "of %llu bytes, and this process may use %llu bytes of "
-		    "memory", (unsigned long long)nbuffers,
+		    "of %s%llu bytes, and this process may use %llu bytes of "
+		    "memory", (unsigned long long)count_buffers(d),
+		    d->o.nclasses > 1 ? "up to " : "",
 		    (unsigned long long)d->unit, (unsigned long long)limit));
 	if (posix_memalign(&p, d->o.hugepages ? CL_IO_HUGE_PAGE : align, n) != 0)
 		return (cl_fail(err, CL_ENOMEM, "the cache's %llu bytes "
@@ -259,7 +322,8 @@ make_arena(struct cl_device *d, struct cl_err *err)
 		cl_io_huge_ask(p, n);
 	memset(p, 0, n);
 	d->arena = p;
-	d->ring[0] = d->arena + cl_roundup(nbuffers * d->unit, align);
+	d->ring[0] = d->arena + cl_roundup(last->at + last->n * last->unit,
+	    align);
 	d->ring[1] = d->ring[0] + d->ring_bytes[0];
 	d->ring[2] = d->ring[1] + d->ring_bytes[1];
 	cl_io_arena(d->io, d->arena, d->arena_bytes, d->unit);
@@ -300,34 +364,43 @@ cl_device_new(const struct cl_model *model, const struct cl_device_options *o,
 	if (check_stride(d, err) != CL_OK || open_shards(d, err) != CL_OK ||
 	    open_io(d, err) != CL_OK)
 		goto fail;
-	set_unit(d);
-	if (set_rings(d, err) == CL_OK && make_arena(d, err) == CL_OK)
+	if (set_regions(d, err) == CL_OK && set_rings(d, err) == CL_OK &&
+	    make_arena(d, err) == CL_OK)
 		return (d);
 fail:
 	cl_device_free(d);
 	return (NULL);
 }
 
+/* Buffer i of those from a region on. */
+static uint8_t *
+buffer(const struct cl_device *d, const struct region *r, uint32_t i)
+{
+
+	while (i >= r->n)
+		i -= r++->n;
+	return (place(d->arena, r->at + i * r->unit));
+}
+
 uint8_t *
 cl_device_slot(struct cl_device *d, uint32_t slot)
 {
 
-	return (place(d->arena, slot * d->unit));
+	return (buffer(d, d->region, slot));
 }
 
 uint8_t *
 cl_device_stage(struct cl_device *d, uint32_t i)
 {
 
-	return (place(d->arena, ((uint64_t)d->o.nslots + i) * d->unit));
+	return (buffer(d, d->region + d->nregions / 2, i));
 }
 
 uint8_t *
 cl_device_bypass(struct cl_device *d, uint32_t i)
 {
 
-	return (place(d->arena, ((uint64_t)d->o.nslots + d->o.nstage + i) *
-	    d->unit));
+	return (buffer(d, d->region + d->nregions - 1, i));
 }
 
 /* One slab after another: where in its buffer is this, where is the next? */
@@ -534,6 +607,7 @@ cl_device_free(struct cl_device *d)
 			(void)close(d->file[i].fd);
 	free(d->file);
 	free(d->part);
+	free(d->region);
 	free(d->arena);
 	free(d);
 }

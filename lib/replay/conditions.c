@@ -35,6 +35,7 @@ static const char *const denses[] = {
 const char *const cl_conditions_partitions[] = {
 	[CL_PARTITION_GLOBAL] = "global",
 	[CL_PARTITION_LAYER] = "layer",
+	[CL_PARTITION_CLASS] = "class",
 	NULL
 };
 
@@ -132,33 +133,17 @@ cl_conditions_study(struct cl_stats_conds *c, const char *study,
 	return (err->code);
 }
 
-/* Has the model experts of several sizes? */
-static bool
-sizes_differ(const struct cl_model *m)
-{
-	uint64_t size = 0;
-	uint32_t i;
-
-	for (i = 0; i < m->nlayers; i++) {
-		if (m->layers[i].nexperts == 0 || m->layers[i].extra)
-			continue;
-		if (size != 0 && m->layers[i].expert_bytes != size)
-			return (true);
-		size = m->layers[i].expert_bytes;
-	}
-	return (false);
-}
-
 /*
  * What a policy that knows the future makes of it.  It counts misses: where
  * one pool has experts of several sizes, the fewest may not be the fewest
  * bytes.
  */
 static const char *
-foresight(const struct cl_model *m, const struct cl_replay_options *o)
+foresight(const struct cl_budget_slots *slots,
+    const struct cl_replay_options *o)
 {
 
-	return (o->partition == CL_PARTITION_GLOBAL && sizes_differ(m) ?
+	return (o->partition == CL_PARTITION_GLOBAL && slots->classes.n != 1 ?
 	    "heuristic" : "exact");
 }
 
@@ -217,13 +202,15 @@ cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
 	if (o->policy.info->loads)
 		(void)cl_stats_set_hash(c, "fitted_routing", what->fitted, err);
 	if (o->policy.info->foresees != CL_FUTURE_NONE)
-		(void)cl_stats_set_str(c, "foresight", foresight(m, o), err);
+		(void)cl_stats_set_str(c, "foresight", foresight(slots, o),
+		    err);
 	(void)cl_stats_set_str(c, "partition",
 	    cl_conditions_partitions[o->partition], err);
 	(void)cl_stats_set_str(c, "budget", what->budget, err);
 	(void)cl_stats_set_u64(c, "cache_experts", slots->nslots, err);
 	set_number(c, "cache_bytes", slots->nbytes, bytes, err);
 	set_number(c, "stride_bytes", slots->stride, bytes, err);
+	set_number(c, "slot_waste_bytes", slots->waste, bytes, err);
 	if (what->warm)
 		(void)cl_stats_set_bool(c, "warm", true, err);
 	(void)cl_stats_set_str(c, "dense", denses[o->dense],

@@ -50,7 +50,7 @@ predict_rss(const struct cl_replay *r)
 	    (uint64_t)r->keys->nkeys * (sizeof(*r->name) + KEY_BYTES) +
 	    (uint64_t)r->keys->nlargest * (sizeof(*r->job) +
 	    sizeof(*r->member)) +
-	    2 * (uint64_t)r->stage.nslots * sizeof(*r->stage.read);
+	    (uint64_t)r->stage.nreads * sizeof(*r->stage.read);
 
 	if (u->rss == 0)
 		return (0);
@@ -182,7 +182,11 @@ set_up(struct cl_replay *r, const struct cl_model *m, struct cl_err *err)
 	    r->o.ahead == NULL &&
 	    (r->ahead = cl_lookahead_new(r->keys, err)) == NULL)
 		return (err->code);
-	return (cl_tally_write_columns(r->tally, r->writer, err));
+	if ((status = cl_tally_write_columns(r->tally, r->writer, err)) !=
+	    CL_OK)
+		return (status);
+	return (cl_budget_write_classes(&r->o.classes, r->o.partition,
+	    r->writer, err));
 }
 
 /* Nothing is counted yet, but what was loaded. */

@@ -1,6 +1,7 @@
 /*
- * The cache of a replay: its slots as one pool for all layers, or dealt to a
- * pool for each.  Keys and pools both follow the columns.
+ * The cache of a replay: its slots as one pool for all layers, dealt to a pool
+ * for each, or to a pool for each size of experts.  Pools follow the keys: the
+ * columns, or the classes.
  */
 
 #include <stdlib.h>
@@ -32,6 +33,43 @@ deal_slots(struct cl_replay *r, struct cl_cache_pool *pools,
 	return (CL_OK);
 }
 
+/* A pool for each class; the keys of each stand together. */
+static int
+split_slots(struct cl_replay *r, struct cl_cache_pool *pools,
+    struct cl_err *err)
+{
+	const struct cl_keys *keys = r->keys;
+	const struct cl_budget_class *class = r->o.classes.class;
+	uint32_t i, c, last = 0;
+
+	for (i = 0; i < r->o.classes.n; i++)
+		pools[i].nslots = class[i].nslots;
+	for (i = 0; i < keys->ncolumns; i++) {
+		c = cl_budget_class(&r->o.classes,
+		    keys->column[keys->order[i]].expert_bytes);
+		if (c < last)
+			return (cl_fail(err, CL_EINVAL, "partition class "
+			    "needs the keys of each class together"));
+		last = c;
+		pools[c].nkeys += keys->column[keys->order[i]].nexperts;
+		r->column[keys->order[i]].pool = c;
+	}
+	return (CL_OK);
+}
+
+static bool
+same_classes(const struct cl_budget_classes *a,
+    const struct cl_budget_classes *b)
+{
+	uint32_t i;
+
+	for (i = 0; i < a->n && i < b->n; i++)
+		if (a->class[i].nslots != b->class[i].nslots ||
+		    a->class[i].expert_bytes != b->class[i].expert_bytes)
+			return (false);
+	return (a->n == b->n);
+}
+
 /* The cache of a replay that is over; what it holds must be the same here. */
 static int
 take_over(struct cl_replay *r, struct cl_err *err)
@@ -44,6 +82,7 @@ take_over(struct cl_replay *r, struct cl_err *err)
 		    "other layers and experts"));
 	if (b->o.nslots != r->o.nslots || b->o.contract != r->o.contract ||
 	    b->o.partition != r->o.partition ||
+	    !same_classes(&b->o.classes, &r->o.classes) ||
 	    !cl_cache_policy_equal(&b->o.policy, &r->o.policy))
 		return (cl_fail(err, CL_EINVAL, "a cache cannot go on with "
 		    "other slots, contract, policy or partition"));
@@ -100,6 +139,10 @@ cl_replay_make_cache(struct cl_replay *r, struct cl_err *err)
 	if (r->o.partition == CL_PARTITION_LAYER) {
 		o.npools = r->keys->ncolumns;
 		status = deal_slots(r, pools, err);
+	} else if (r->o.partition == CL_PARTITION_CLASS) {
+		o.npools = r->o.classes.n;
+		pools[0].nkeys = 0;
+		status = split_slots(r, pools, err);
 	}
 	o.pools = pools;
 	if (status == CL_OK && r->o.before != NULL)

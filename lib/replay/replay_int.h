@@ -60,6 +60,7 @@ struct replay_read {
 	uint32_t	 buffer;	/* of the arena */
 	uint64_t	 epoch;		/* that issued it */
 	bool		 cancelled;
+	uint32_t	 class;		/* of the buffer */
 	struct replay_read *next;
 };
 
@@ -77,12 +78,14 @@ struct stage {
 	uint32_t	*at;		/* of each staged key: its slot */
 	bool		 over;		/* and nothing is under way */
 
-	/* reading */
-	struct replay_read *read;	/* twice as many as slots */
+	/* reading; each class of experts has as many buffers as slots */
+	uint32_t	 nclasses;	/* 1 where all buffers are of one size */
+	uint32_t	 nreads;	/* a slot's for each buffer, and slot */
+	struct replay_read *read;
 	struct replay_read *free;
 	struct replay_read *stale;	/* not wanted, and maybe under way */
-	uint32_t	*idle;		/* buffers */
-	uint32_t	 nidle;
+	uint32_t	*idle;		/* buffers of each class */
+	uint32_t	*nidle;
 };
 
 /* One of the two buffers of dense weights. */

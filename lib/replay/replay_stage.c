@@ -12,6 +12,10 @@
  * it is over.  So of as many buffers as there are slots each is idle, or has a
  * read that is staged or stale; the jobs of those that have moved into the
  * cache are waited for before the event is over.
+ *
+ * Where the cache's slots differ in size, by class, buffers can only be traded
+ * within a class: there are as many as slots for each, and whoever may be
+ * staged finds one of its own size.
  */
 
 #include <assert.h>
@@ -22,11 +26,34 @@
 #include "cl/events.h"
 #include "replay_int.h"
 
+/* Which class of experts a buffer is for: of a slot, or behind them. */
+static uint32_t
+class_of(const struct cl_replay *r, uint32_t buffer)
+{
+	const struct cl_budget_class *class = r->o.classes.class;
+	uint32_t c = 0;
+
+	if (r->stage.nclasses == 1)
+		return (0);
+	if (buffer >= r->o.nslots)
+		return ((buffer - r->o.nslots) / r->stage.nslots);
+	while (buffer >= class[c].nslots)
+		buffer -= class[c++].nslots;
+	return (c);
+}
+
+static void
+idle(struct stage *s, uint32_t class, uint32_t buffer)
+{
+
+	s->idle[(size_t)class * s->nslots + s->nidle[class]++] = buffer;
+}
+
 /* Those buffers that are no slot's of the cache, which may be a warm one. */
 static int
 find_idle(struct cl_replay *r, struct cl_err *err)
 {
-	uint32_t i, n = r->o.nslots + r->stage.nslots;
+	uint32_t i, n = r->o.nslots + r->stage.nslots * r->stage.nclasses;
 	bool *taken = calloc(n, sizeof(*taken));
 
 	if (taken == NULL)
@@ -35,7 +62,7 @@ find_idle(struct cl_replay *r, struct cl_err *err)
 		taken[r->buffer[i]] = true;
 	for (i = 0; i < n; i++)
 		if (!taken[i])
-			r->stage.idle[r->stage.nidle++] = i;
+			idle(&r->stage, class_of(r, i), i);
 	free(taken);
 	return (CL_OK);
 }
@@ -52,13 +79,16 @@ static int
 make_reads(struct cl_replay *r, struct cl_err *err)
 {
 	struct stage *s = &r->stage;
-	uint32_t i, n = s->nslots;
+	size_t n = (size_t)s->nslots * s->nclasses;
+	uint32_t i;
 
-	s->read = calloc(n, 2 * sizeof(*s->read));
+	s->nreads = (uint32_t)n + s->nslots;
+	s->read = calloc(s->nreads, sizeof(*s->read));
 	s->idle = calloc(n, sizeof(*s->idle));
-	if (s->read == NULL || s->idle == NULL)
+	s->nidle = calloc(s->nclasses, sizeof(*s->nidle));
+	if (s->read == NULL || s->idle == NULL || s->nidle == NULL)
 		return (cl_fail_nomem(err, "staging"));
-	for (i = 0; i < 2 * n; i++) {
+	for (i = 0; i < s->nreads; i++) {
 		s->read[i].next = s->free;
 		s->free = &s->read[i];
 	}
@@ -73,6 +103,8 @@ cl_replay_open_stage(struct cl_replay *r, struct cl_err *err)
 	if (r->o.predict.kind == CL_PREDICT_OFF || r->o.nstage == 0)
 		return (CL_OK);
 	s->nslots = r->o.nstage;
+	s->nclasses = r->o.partition == CL_PARTITION_CLASS ?
+	    r->o.classes.n : 1;
 	s->slot = calloc(s->nslots, sizeof(*s->slot));
 	s->at = calloc(r->keys->nkeys, sizeof(*s->at));
 	if (s->slot == NULL || s->at == NULL)
@@ -85,7 +117,7 @@ static void
 recycle(struct stage *s, struct replay_read *read)
 {
 
-	s->idle[s->nidle++] = read->buffer;
+	idle(s, read->class, read->buffer);
 	read->next = s->free;
 	s->free = read;
 }
@@ -101,25 +133,49 @@ note(struct cl_replay *r, const struct replay_read *read)
 		r->measure[CL_M_PREFETCH_FAILED]++;
 }
 
-/* Stale reads that are over, or if all are under way the first of them. */
+/* A stale read is over, or will soon be. */
+static void
+end_read(struct cl_replay *r, struct replay_read **at)
+{
+	struct replay_read *read = *at;
+
+	cl_io_wait(cl_device_io(r->o.device), &read->job);
+	note(r, read);
+	*at = read->next;
+	recycle(&r->stage, read);
+}
+
+/* Stale reads that are over, or all. */
 static void
 end_stale(struct cl_replay *r, bool all)
 {
 	struct cl_io *io = cl_device_io(r->o.device);
-	struct stage *s = &r->stage;
-	struct replay_read **at = &s->stale, *read;
+	struct replay_read **at = &r->stage.stale;
 
-	while ((read = *at) != NULL) {
-		if (!all && !cl_io_done(io, &read->job) &&
-		    (s->nidle > 0 || read->next != NULL)) {
-			at = &read->next;
-			continue;
-		}
-		cl_io_wait(io, &read->job);
-		note(r, read);
-		*at = read->next;
-		recycle(s, read);
+	while (*at != NULL)
+		if (all || cl_io_done(io, &(*at)->job))
+			end_read(r, at);
+		else
+			at = &(*at)->next;
+}
+
+/* An idle buffer of that class: what is stale has it, if nobody else. */
+static uint32_t
+take_buffer(struct cl_replay *r, uint32_t class)
+{
+	struct stage *s = &r->stage;
+	struct replay_read **at, **first = NULL;
+
+	if (s->nidle[class] == 0)
+		end_stale(r, false);
+	if (s->nidle[class] == 0) {
+		for (at = &s->stale; *at != NULL; at = &(*at)->next)
+			if ((*at)->class == class)
+				first = at;
+		assert(first != NULL);
+		end_read(r, first);
 	}
+	return (s->idle[(size_t)class * s->nslots + --s->nidle[class]]);
 }
 
 static void
@@ -128,13 +184,14 @@ begin_read(struct cl_replay *r, const struct column *col, uint32_t key,
 {
 	struct stage *s = &r->stage;
 	struct replay_read *read;
+	uint32_t class = s->nclasses > 1 ? col->pool : 0;
+	uint32_t buffer = take_buffer(r, class);
 
-	if (s->nidle == 0)
-		end_stale(r, false);
 	read = s->free;
-	assert(read != NULL && s->nidle > 0);
+	assert(read != NULL);
 	s->free = read->next;
-	read->buffer = s->idle[--s->nidle];
+	read->class = class;
+	read->buffer = buffer;
 	read->epoch = r->epoch;
 	read->cancelled = false;
 	to->read = read;
@@ -207,7 +264,7 @@ move_in(struct cl_replay *r, struct replay_read *read, uint32_t slot)
 	uint32_t buffer = r->buffer[slot];
 
 	r->buffer[slot] = read->buffer;
-	r->stage.idle[r->stage.nidle++] = buffer;
+	idle(&r->stage, read->class, buffer);
 }
 
 void
@@ -326,9 +383,9 @@ drain(struct cl_replay *r)
 	struct cl_io *io = cl_device_io(r->o.device);
 	uint32_t i;
 
-	for (i = 0; i < 2 * r->stage.nslots; i++)
+	for (i = 0; i < r->stage.nreads; i++)
 		cl_io_cancel(io, &r->stage.read[i].job);
-	for (i = 0; i < 2 * r->stage.nslots; i++)
+	for (i = 0; i < r->stage.nreads; i++)
 		cl_io_wait(io, &r->stage.read[i].job);
 }
 
@@ -343,4 +400,5 @@ cl_replay_close_stage(struct cl_replay *r)
 	free(s->at);
 	free(s->read);
 	free(s->idle);
+	free(s->nidle);
 }

@@ -48,7 +48,7 @@ follows(const char *name)
 	    "origin_text", "model", "architecture", "model_fingerprint",
 	    "moe_layers", "experts", "expert_bytes", "token_demand_experts",
 	    "token_demand_bytes", "model_dense_bytes", "budget", "cache_experts",
-	    "cache_bytes", "stride_bytes" };
+	    "cache_bytes", "stride_bytes", "slot_waste_bytes" };
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)

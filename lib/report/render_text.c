@@ -26,7 +26,8 @@
 static const char *const told[] = { "what", "origin", "origin_text",
     "trace", "member", "member_name", "model", "architecture",
     "model_fingerprint", "contract", "policy", "partition", "cache_bytes",
-    "cache_experts", "budget", "stride_bytes", "experts", "expert_bytes",
+    "cache_experts", "budget", "stride_bytes", "slot_waste_bytes",
+    "experts", "expert_bytes",
     "token_demand_experts", "token_demand_bytes", "prefill", "warmup",
     "tokens", "window", "moe_layers", "model_dense_bytes", "foresight" };
 
@@ -218,20 +219,20 @@ rules(const struct view *v)
 	foresight(v);
 }
 
-/* What slots of one size leave empty, since experts differ in size. */
+/* What slots leave empty, since experts are not of their size. */
 static void
 stride(const struct view *v)
 {
-	char b[CL_TEXT_SIZE_MAX], p[CL_FIGURE_MAX];
-	uint64_t each, n, all, slots, spare;
+	char b[CL_TEXT_SIZE_MAX], w[CL_TEXT_SIZE_MAX], p[CL_FIGURE_MAX];
+	uint64_t each, waste, size;
 
-	if (!number(v, "stride_bytes", &each) || !number(v, "experts", &n) ||
-	    !number(v, "expert_bytes", &all) || n == 0 || each <= all / n ||
-	    !number(v, "cache_experts", &slots))
+	if (!number(v, "stride_bytes", &each) ||
+	    !number(v, "slot_waste_bytes", &waste) || waste == 0 ||
+	    !number(v, "cache_bytes", &size) || size == 0)
 		return;
-	spare = each - all / n;
-	say(v, "", "slots of %s, %s of one empty on average",
-	    cl_text_bytes(b, each), cl_figure_percent(p, spare, each));
+	say(v, "", "slots of %s%s; of a full cache %s are empty, %s", is(v, "partition", "class") ? "up to " : "",
+	    cl_text_bytes(b, each), cl_text_bytes(w, waste),
+	    cl_figure_percent(p, waste, size));
 }
 
 static void
@@ -291,6 +292,8 @@ demand(const struct view *v)
 	if (!number(v, "cache_experts", &slots) || slots >= k)
 		return;
 	sized = sized && (k == 0 || each <= UINT64_MAX / k);
+	if (is(v, "partition", "class"))
+		sized = false;			/* which experts those are */
 	below_demand(v, k, bytes(least, sized, sized ? k * each : 0));
 }
 
@@ -366,8 +369,8 @@ summarise(struct cl_render *r, const struct view *v)
 	cl_table_add(t, "%s%s%s", cl_run_synthetic(v->run) ? "SYNTHETIC " :
 	    "", short_name(b, trace_name(name, sizeof(name), v)), which);
 	cl_table_add(t, "%.24s%s", cl_run_cond_text(v->run, "policy", "-"),
-	    strcmp(cl_run_cond_text(v->run, "partition", ""), "layer") == 0 ?
-	    " by layer" : "");
+	    is(v, "partition", "layer") ? " by layer" :
+	    is(v, "partition", "class") ? " by class" : "");
 	cl_table_add(t, "%s", cl_cell_text(&slots, b, sizeof(b)));
 	cl_table_add(t, "%s", cl_render_cell(b, v, v->all, "tokens"));
 	cl_table_add(t, "%s", cl_figure_percent(b, cl_render_count(v, v->all,

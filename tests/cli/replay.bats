@@ -136,7 +136,7 @@ $'\tarXiv 1512.00727'* ]]
 ' parameters: policy wtinylfu takes window=1 (percent of the slots, 0 to 100),'* ]]
 	run --separate-stderr cl-replay --partition expert "$TRACE"
 	status_is 2
-	[[ $stderr == *"one of global, layer is wanted"* ]]
+	[[ $stderr == *"one of global, layer, class is wanted"* ]]
 }
 
 @test "20 runs decide alike" {

@@ -49,6 +49,8 @@ struct knobs {
 	uint64_t	 alt_experts;	/* of odd layers; 0: as experts */
 	uint64_t	 alt_used;
 	uint64_t	 alt_type;	/* ~0: as type */
+	uint64_t	 alt_down;	/* ~0: as down */
+	uint64_t	 f16;		/* the layer whose experts are; ~0: none */
 	uint64_t	 vocab;		/* tokens; a tokenizer if 260 */
 	uint64_t	 words;		/* more tokens, half the merges */
 	uint64_t	 chat;		/* with a chat template */
@@ -67,7 +69,8 @@ static const struct knob {
 	KNOB(shards), KNOB(shared), KNOB(gating), KNOB(bias), KNOB(fused),
 	KNOB(each),
 	KNOB(dense_first), KNOB(dense_every), KNOB(dense_last),
-	KNOB(alt_experts), KNOB(alt_used), KNOB(alt_type), KNOB(vocab),
+	KNOB(alt_experts), KNOB(alt_used), KNOB(alt_type), KNOB(alt_down),
+	KNOB(f16), KNOB(vocab),
 	KNOB(words), KNOB(chat),
 };
 
@@ -76,7 +79,7 @@ static const struct knobs small = {
 	.layers = 4, .experts = 8, .used = 2, .embd = 64, .ff = 64,
 	.heads = 2, .kv = 1, .hd = 32, .type = GOUT_T_Q8_0, .down = SAME,
 	.attn = GOUT_T_Q8_0, .seed = 1, .gain = 100, .version = 3,
-	.alt_type = SAME, .vocab = VOCAB
+	.alt_type = SAME, .alt_down = SAME, .f16 = SAME, .vocab = VOCAB
 };
 
 static void
@@ -283,6 +286,10 @@ add_moe(struct gout *g, const struct knobs *k, finish_fn *finish, size_t i)
 	uint64_t down = k->down != SAME ? k->down : type;
 	uint32_t e;
 
+	if (odd && k->alt_down != SAME)
+		down = k->alt_down;
+	if (i == k->f16)
+		type = down = GOUT_T_F16;
 	add_block(g, k, finish, i, "ffn_gate_inp.weight", GOUT_T_F32, k->embd,
 	    n);
 	if (k->bias != 0)
@@ -423,6 +430,18 @@ set_mixed(struct knobs *k)
 	k->alt_type = GOUT_T_Q6_K;
 }
 
+/* Half of the layers give more bits to what matters most, and one all. */
+static void
+set_sizes(struct knobs *k)
+{
+
+	k->layers = 8;
+	k->embd = k->ff = 256;
+	k->type = GOUT_T_Q4_K;
+	k->alt_down = GOUT_T_Q6_K;
+	k->f16 = 4;
+}
+
 static void
 set_shared(struct knobs *k)
 {
@@ -541,6 +560,7 @@ static const struct preset {
 	{ "per-layer-experts", set_per_layer_experts, leave_sparse },
 	{ "per-layer-k", set_per_layer_k, leave_sparse },
 	{ "shared", set_shared, leave_sparse },
+	{ "sizes", set_sizes, make_pattern },
 	{ "small", set_nothing, leave_sparse },
 	{ "unknown-attention", set_unknown_attn, leave_sparse },
 	{ "unknown-experts", set_unknown_experts, leave_sparse },

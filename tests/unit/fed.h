@@ -31,7 +31,7 @@ fed_new(const struct cl_model *m, const struct cl_replay_options *o,
 	struct cl_events_sink sink = { .pass = fed_pass };
 	struct fed f = { 0 };
 
-	if ((f.keys = cl_keys_new(m, err)) == NULL ||
+	if ((f.keys = cl_keys_for(o->partition, m, err)) == NULL ||
 	    (f.replay = cl_replay_new(m, f.keys, o, w, 0, err)) == NULL)
 		return (f);
 	sink.arg = f.replay;

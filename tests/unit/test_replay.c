@@ -4,9 +4,7 @@
  * read.
  */
 
-#include "cl/budget.h"
 #include "cl/device.h"
-#include "cl/text.h"
 #include "replay_make.h"
 #include "unit.h"
 
@@ -475,41 +473,6 @@ buffers_that_cannot_be_or_are_too_small_are_refused(void)
 	cl_model_free(m);
 }
 
-static void
-budgets_become_slots(void)
-{
-	struct cl_model_sums s = { .experts = 12, .expert_bytes_max = 10000,
-	    .bytes_known = true };
-	struct cl_budget b = { CL_BUDGET_BYTES, 12288 * 3 + 12287 };
-	struct cl_budget_slots n;
-	struct cl_err err = { 0 };
-
-	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK);
-	assert(n.nslots == 3 && n.stride == 12288 && n.nbytes == 36864);
-	assert(!n.raised);
-	b.amount = 1;			/* a byte is a slot at the least */
-	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK && n.nslots == 1);
-	assert(n.raised);
-	b.amount = UINT64_MAX;		/* and no more than there are */
-	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK && n.nslots == 12);
-	b = (struct cl_budget){ CL_BUDGET_PERCENT, 2499 };
-	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK && n.nslots == 2);
-	b.amount = 2500;
-	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK && n.nslots == 3);
-	b = (struct cl_budget){ CL_BUDGET_EXPERTS, 7 };
-	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK && n.nslots == 7);
-	s.bytes_known = false;
-	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK && n.nbytes == 0);
-	b.unit = CL_BUDGET_BYTES;
-	assert(cl_budget_resolve(&b, &s, &n, &err) == CL_EINVAL);
-	s = (struct cl_model_sums){ .experts = 4, .bytes_known = true,
-	    .expert_bytes_max = UINT64_C(1) << 62 };
-	b = (struct cl_budget){ CL_BUDGET_EXPERTS, 3 };
-	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_OK);
-	b.amount = 4;
-	assert(cl_budget_resolve(&b, &s, &n, NULL) == CL_EINVAL);
-}
-
 static const struct unit units[] = {
 	{ "a prefill pass is one event a layer, over blocks too",
 	    a_prefill_pass_is_one_event_a_layer },
@@ -538,7 +501,6 @@ static const struct unit units[] = {
 	    a_model_cut_short_is_found_before_and_while_reading },
 	{ "buffers that cannot be had, or are too small, are refused",
 	    buffers_that_cannot_be_or_are_too_small_are_refused },
-	{ "budgets become slots", budgets_become_slots },
 };
 
 UNIT_MAIN(units)
