@@ -2,7 +2,8 @@
  * Every policy over real bytes, with hardly room to move: caches from one slot
  * to all, in one pool, a pool for each layer and for each size, under every
  * contract that the policy knows, with and without staging.  Whatever is
- * handed on is the expert's own, and counted as it is without any reads.
+ * handed on is the expert's own, and counted as it is without any reads.  And
+ * what bounds say of all policies holds over whole replays.
  */
 
 #include "cl/device.h"
@@ -150,6 +151,71 @@ every_policy_hands_on_what_was_asked_for(void)
 	cl_model_free(m);
 }
 
+/* What a policy loads, beforehand or by missing; hits too, where wanted. */
+static uint64_t
+loads(const char *policy, struct way *w, const struct cl_model *bare,
+    struct block *x, uint64_t *hits)
+{
+	struct cl_replay_options o;
+	struct result r;
+
+	assert(cl_cache_policy_parse(policy, &w->policy, NULL) == CL_OK);
+	o = options_of(w, bare);
+	replay(bare, &o, x, NBLOCKS, &r);
+	if (hits != NULL)
+		*hits = r.total[CL_N_HITS];
+	if (w->nslots == NKEYS && strcmp(policy, "none") != 0 &&
+	    !w->policy.info->loads)		/* what was used elsewhere */
+		assert(r.total[CL_N_CAPACITY] == 0);
+	if (w->policy.info->holds_all)
+		assert(r.total[CL_N_MISSES] == NKEYS);
+	return (r.total[CL_N_MISSES] + r.total[CL_N_PRELOAD]);
+}
+
+/* One cache size; what lru and belady hit there, at least as in less. */
+static void
+compare_all(struct way *w, const struct cl_model *bare, struct block *x,
+    uint64_t before[2])
+{
+	static const char *const inclusive[] = { "lru", "belady" };
+	const struct cl_cache_policy_info *info;
+	uint64_t least = loads("belady-bypass", w, bare, x, NULL), hits;
+	char text[64];
+	unsigned i;
+
+	for (i = 0; (info = cl_cache_policy(i)) != NULL; i++) {
+		(void)snprintf(text, sizeof(text), "%s%s", info->name,
+		    info->loads ? ":some.clt" : "");
+		assert(info->holds_all ||
+		    loads(text, w, bare, x, NULL) >= least);
+	}
+	for (i = 0; i < 2; i++) {
+		(void)loads(inclusive[i], w, bare, x, &hits);
+		assert(hits >= before[i]);
+		before[i] = hits;
+	}
+	(void)loads("infinite", w, bare, x, NULL);
+}
+
+static void
+no_policy_beats_the_optimum_and_more_slots_never_harm(void)
+{
+	struct cl_model *bare = bare_model();
+	struct block x;
+	struct way w = { 0 };
+	uint64_t seed, before[2];
+
+	for (seed = 1; seed <= 12; seed++) {
+		random_blocks(&x, 1, seed);
+		w.contract = seed % 2 ? CL_CONTRACT_EVENT :
+		    CL_CONTRACT_SERIAL;
+		before[0] = before[1] = 0;
+		for (w.nslots = 1; w.nslots <= NKEYS; w.nslots++)
+			compare_all(&w, bare, &x, before);
+	}
+	cl_model_free(bare);
+}
+
 /*
  * Under retain both of a cache of two are hit, and the third comes in for one
  * of them: what that one held is handed on before it is overwritten.
@@ -205,6 +271,8 @@ a_hit_that_leaves_is_handed_on_before_its_slot_is_read_into(void)
 static const struct unit units[] = {
 	{ "every policy hands on the expert's own bytes, under pressure too",
 	    every_policy_hands_on_what_was_asked_for },
+	{ "no policy beats belady-bypass, and more slots never harm lru, belady",
+	    no_policy_beats_the_optimum_and_more_slots_never_harm },
 	{ "a hit that leaves is handed on before its slot is read into",
 	    a_hit_that_leaves_is_handed_on_before_its_slot_is_read_into },
 };
