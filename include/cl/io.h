@@ -10,7 +10,9 @@
  * waited for.  A job's failure rides in the job and surfaces where it is
  * waited for; workers never report.  A demand job that fails ends all that is
  * queued; a prefetch that fails harms nobody, and may be submitted again.
- * With no thread, pread does a job inside submit.  One thread calls.
+ * With no thread, pread does a job inside submit.  One thread calls, and while
+ * it waits it reads along: that of a demand which nobody has begun may be left
+ * to it, so let it not tarry between the submit of a demand and its wait.
  *
  * Two back ends model a device (cl/virtual.h): files and buffers are nothing
  * to them, and may be missing.
@@ -89,6 +91,7 @@ struct cl_io_job {
 	struct cl_io_job *next;
 	uint32_t	 nissued;	/* parts that were begun */
 	uint32_t	 nrunning;	/* and are not over */
+	bool		 wanted;	/* of demand or promoted: to be waited for */
 	uint64_t	 queued_ns;	/* times by cl_io_now() */
 	uint64_t	 begun_ns;
 	uint64_t	 done_ns;

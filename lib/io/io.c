@@ -20,6 +20,7 @@
 #include "io_int.h"
 
 #define AGAIN_MAX	1000		/* interrupted for ever is an error */
+#define CALL_MAX	((size_t)1 << 30)	/* systems give less than 2 GiB */
 
 static const struct cl_io_back *const backs[] = {
 	&cl_io_back_uring,
@@ -38,6 +39,31 @@ push(struct queue *q, struct cl_io_job *job)
 	else
 		q->first = job;
 	q->last = job;
+}
+
+void
+cl_io_unlock(struct cl_io *io)
+{
+	pthread_cond_t *more = NULL;
+	uint32_t n = 0;
+	bool tell = io->tell;
+
+	io->tell = false;
+	if (io->back != NULL && io->back->tell != NULL)
+		more = io->back->tell(io, &n);
+	(void)pthread_mutex_unlock(&io->mu);
+	if (tell)
+		(void)pthread_cond_signal(&io->done);
+	for (; n > 0; n--)
+		(void)pthread_cond_signal(more);
+}
+
+/* Parts that are not begun. */
+static uint32_t
+unbegun(const struct cl_io_job *job)
+{
+
+	return (job->nparts - job->nissued);
 }
 
 /* Take a job out; queues are short.  False: it is in another, or in none. */
@@ -69,7 +95,7 @@ settle(struct cl_io *io, struct cl_io_job *job)
 	job->done_ns = cl_io_now(io);
 	job->state = CL_IO_DONE;
 	if (io->awaited == job)
-		(void)pthread_cond_signal(&io->done);
+		io->tell = true;
 }
 
 /* Nothing more of a queued job is read; why is its error, if it has none. */
@@ -79,6 +105,7 @@ drop(struct cl_io *io, struct cl_io_job *job, int code, const char *why)
 
 	if (!pull(&io->queue[job->queue], job))
 		return;
+	io->nqueued -= unbegun(job);
 	(void)cl_fail(&job->err, code, "%s", why);
 	settle(io, job);
 }
@@ -115,11 +142,10 @@ set_window(const struct cl_io *io, struct cl_io_read *r)
 }
 
 bool
-cl_io_queued(const struct cl_io *io)
+cl_io_coming(const struct cl_io *io)
 {
 
-	return (io->queue[CL_IO_DEMAND].first != NULL ||
-	    io->queue[CL_IO_PREFETCH].first != NULL);
+	return (io->nwanted > 0 && io->awaited == NULL && !io->away);
 }
 
 bool
@@ -130,8 +156,11 @@ cl_io_take(struct cl_io *io, struct cl_io_read *r)
 
 	if (q->first == NULL)
 		q = &io->queue[CL_IO_PREFETCH];
-	if ((job = q->first) == NULL)
+	if ((job = q->first) == NULL || (io->nrunning > 0 &&
+	    io->nrunning >= io->o.nthreads))
 		return (false);
+	io->nqueued--;
+	io->nrunning++;
 	r->job = job;
 	r->part = &(job->parts != NULL ? job->parts : job->part)
 	    [job->nissued++];
@@ -146,6 +175,14 @@ cl_io_take(struct cl_io *io, struct cl_io_read *r)
 	if (job->nissued == job->nparts)
 		(void)pull(q, job);
 	return (true);
+}
+
+size_t
+cl_io_left(const struct cl_io *io, const struct cl_io_read *r)
+{
+	size_t n = r->window - r->got;
+
+	return (n < io->call_max ? n : io->call_max);
 }
 
 /* Bytes of the part itself that have come. */
@@ -233,6 +270,7 @@ cl_io_finish(struct cl_io *io, struct cl_io_read *r)
 {
 	struct cl_io_job *job = r->job;
 
+	io->nrunning--;
 	job->nrunning--;
 	job->nretries += r->nretries;
 	job->read_ns += cl_io_now(io) - r->begun_ns;
@@ -240,7 +278,8 @@ cl_io_finish(struct cl_io *io, struct cl_io_read *r)
 		job->arrived += r->part->nbytes;
 		job->fetched += r->most;
 	} else {
-		(void)pull(&io->queue[job->queue], job);
+		if (pull(&io->queue[job->queue], job))
+			io->nqueued -= unbegun(job);
 		job->nissued = job->nparts;
 		if (job->failed == NULL || r->part < job->failed) {
 			job->err = r->err;
@@ -275,6 +314,17 @@ open_cache(struct cl_io *io, struct cl_err *err)
 		return (cl_fail(err, CL_ENOTSUP, "%s", io->why_os_cache.msg));
 	io->facts.os_cache = CL_IO_KEEP;
 	return (CL_OK);
+}
+
+/* Whether the caller computes, whatever it has submitted. */
+static void
+set_away(struct cl_io *io, bool away)
+{
+
+	(void)pthread_mutex_lock(&io->mu);
+	io->away = away;
+	io->back->kick(io);
+	cl_io_unlock(io);
 }
 
 /* The back end that was asked for, or the first that can be had. */
@@ -316,6 +366,7 @@ cl_io_new(const struct cl_io_file *files, uint32_t nfiles,
 	io->file = files;
 	io->nfiles = nfiles;
 	io->page = page > 0 ? (uint64_t)page : 4096;
+	io->call_max = CALL_MAX;
 	(void)pthread_mutex_init(&io->mu, NULL);
 	(void)pthread_cond_init(&io->done, NULL);
 	if (open_back(io, err) != CL_OK || open_cache(io, err) != CL_OK) {
@@ -331,7 +382,7 @@ cl_io_facts(struct cl_io *io, struct cl_io_facts *f)
 
 	(void)pthread_mutex_lock(&io->mu);
 	*f = io->facts;
-	(void)pthread_mutex_unlock(&io->mu);
+	cl_io_unlock(io);
 	f->why_backend = io->why_backend.msg;
 	f->why_os_cache = io->why_os_cache.msg;
 	f->why_arena = io->why_arena.msg;
@@ -363,6 +414,9 @@ cl_io_submit(struct cl_io *io, struct cl_io_job *job, enum cl_io_queue queue)
 	job->state = CL_IO_QUEUED;
 	(void)pthread_mutex_lock(&io->mu);
 	job->queued_ns = job->begun_ns = cl_io_now(io);
+	if ((job->wanted = queue == CL_IO_DEMAND))
+		io->nwanted++;
+	io->nqueued += job->nparts;
 	if (job->nparts > 0)
 		push(&io->queue[queue], job);
 	else
@@ -371,7 +425,7 @@ cl_io_submit(struct cl_io *io, struct cl_io_job *job, enum cl_io_queue queue)
 		drop(io, job, io->first.code, io->first.msg);
 	else
 		io->back->kick(io);
-	(void)pthread_mutex_unlock(&io->mu);
+	cl_io_unlock(io);
 }
 
 void
@@ -383,7 +437,11 @@ cl_io_promote(struct cl_io *io, struct cl_io_job *job)
 		job->queue = CL_IO_DEMAND;
 		push(&io->queue[CL_IO_DEMAND], job);
 	}
-	(void)pthread_mutex_unlock(&io->mu);
+	if (!job->wanted && job->state != CL_IO_IDLE) {
+		job->wanted = true;
+		io->nwanted++;
+	}
+	cl_io_unlock(io);
 }
 
 void
@@ -393,7 +451,7 @@ cl_io_cancel(struct cl_io *io, struct cl_io_job *job)
 	(void)pthread_mutex_lock(&io->mu);
 	if (job->queue == CL_IO_PREFETCH)
 		drop(io, job, CL_EINVAL, "cancelled");
-	(void)pthread_mutex_unlock(&io->mu);
+	cl_io_unlock(io);
 }
 
 bool
@@ -403,7 +461,7 @@ cl_io_done(struct cl_io *io, const struct cl_io_job *job)
 
 	(void)pthread_mutex_lock(&io->mu);
 	done = job->state == CL_IO_DONE || job->state == CL_IO_IDLE;
-	(void)pthread_mutex_unlock(&io->mu);
+	cl_io_unlock(io);
 	return (done);
 }
 
@@ -412,18 +470,18 @@ cl_io_wait(struct cl_io *io, struct cl_io_job *job)
 {
 
 	(void)pthread_mutex_lock(&io->mu);
-	if (job->state == CL_IO_IDLE)
-		;				/* it was waited for */
-	else if (io->back->wait != NULL)
-		io->back->wait(io, job);
-	else {
+	if (job->state != CL_IO_IDLE && job->state != CL_IO_DONE) {
 		io->awaited = job;
-		while (job->state != CL_IO_DONE)
-			(void)pthread_cond_wait(&io->done, &io->mu);
+		io->back->wait(io, job);
 		io->awaited = NULL;
 	}
+	if (job->state != CL_IO_IDLE && job->wanted) {
+		job->wanted = false;
+		io->nwanted--;
+		io->back->kick(io);
+	}
 	job->state = CL_IO_IDLE;
-	(void)pthread_mutex_unlock(&io->mu);
+	cl_io_unlock(io);
 }
 
 uint64_t
@@ -440,11 +498,14 @@ cl_io_spend(struct cl_io *io, uint64_t ns)
 {
 	uint64_t t0 = cl_clock_ns();
 
-	if (io->back->spend != NULL)
+	if (io->back->spend != NULL) {
 		io->back->spend(io, ns);
-	else
-		while (cl_clock_ns() - t0 < ns)
-			;
+		return;
+	}
+	set_away(io, true);
+	while (cl_clock_ns() - t0 < ns)
+		;
+	set_away(io, false);
 }
 
 void
@@ -458,7 +519,7 @@ cl_io_free(struct cl_io *io)
 		(void)pthread_mutex_lock(&io->mu);
 		io->stop = true;
 		fail(io, &over);
-		(void)pthread_mutex_unlock(&io->mu);
+		cl_io_unlock(io);
 		io->back->close(io);
 	}
 	(void)pthread_cond_destroy(&io->done);

@@ -2,6 +2,9 @@
  * Reading past the page cache.  It is asked for file by file, tried with one
  * read each, and in force for all of them or none: figures of a run that is
  * half direct would say nothing.
+ *
+ * Windows are rounded out to whole pages, though many a system takes sectors of
+ * 512 bytes: below, most devices read pages, and make the rest of it slower.
  */
 
 #include <errno.h>
@@ -51,7 +54,7 @@ all_off(struct cl_io *io)
 int
 cl_io_direct_open(struct cl_io *io, struct cl_err *err)
 {
-	uint32_t i, align, most = (uint32_t)sizeof(void *);
+	uint32_t i, align, most = CL_IO_ALIGN;
 	int status = CL_OK;
 
 	for (i = 0; i < io->nfiles && status == CL_OK; i++) {

@@ -22,11 +22,13 @@ struct cl_io_back {
 	int		(*arena)(struct cl_io *, uint8_t *, uint64_t nbytes,
 			    uint64_t unit);
 	/*
-	 * Under mu: there is more in the queues.  It may let go of mu, and
-	 * has it when it returns.
+	 * Under mu: there is more in the queues, or the caller went.  It may
+	 * let go of mu, and has it when it returns.
 	 */
 	void		(*kick)(struct cl_io *);
-	/* Under mu: until the job is done; NULL: wait for io->done. */
+	/* Under mu: how many of a condition are to be told; NULL: none. */
+	pthread_cond_t	*(*tell)(struct cl_io *, uint32_t *n);
+	/* Under mu: until the job is done. */
 	void		(*wait)(struct cl_io *, struct cl_io_job *);
 	/* Its clock; NULL: the machine's. */
 	uint64_t	(*now)(struct cl_io *);
@@ -68,6 +70,7 @@ struct cl_io {
 	const struct cl_io_back *back;
 	void		*state;		/* the back end's */
 	uint64_t	 page;
+	size_t		 call_max;	/* bytes asked of the system at once */
 	struct cl_err	 why_backend;	/* why an earlier one is not used */
 	struct cl_err	 why_arena;	/* why it is not registered */
 
@@ -75,7 +78,12 @@ struct cl_io {
 	pthread_mutex_t	 mu;
 	pthread_cond_t	 done;		/* the awaited job is */
 	const struct cl_io_job *awaited;
+	bool		 tell;		/* signal it, once mu is let go */
 	struct queue	 queue[2];	/* by enum cl_io_queue */
+	uint32_t	 nqueued;	/* parts in them that are not begun */
+	uint32_t	 nrunning;	/* parts that are, at most nthreads */
+	uint32_t	 nwanted;	/* jobs that are to be waited for */
+	bool		 away;		/* the caller computes all the same */
 	struct cl_io_facts facts;
 	struct cl_err	 why_os_cache;	/* why not direct */
 	bool		 stop;
@@ -92,23 +100,39 @@ extern const struct cl_io_back cl_io_back_sleep;
 struct cl_io_pool {
 	/* Without mu: bring a read to its end. */
 	void		(*read)(struct cl_io *, struct cl_io_read *);
-	pthread_cond_t	 work;		/* with io->mu: a job was queued */
 	uint32_t	 nthreads;	/* that were started */
 	pthread_t	 thread[CL_IO_THREADS_MAX];
+
+	/* under io->mu */
+	pthread_cond_t	 work;		/* a read may begin */
+	uint32_t	 nasleep;	/* threads */
+	uint32_t	 nwaking;	/* of them, that are to wake */
+	uint32_t	 ntell;		/* of these, that were not told yet */
 };
 
 int	cl_io_pool_start(struct cl_io *, struct cl_err *);
 void	cl_io_pool_kick(struct cl_io *);	/* as a back end's */
+void	cl_io_pool_wait(struct cl_io *, struct cl_io_job *);
+pthread_cond_t	*cl_io_pool_tell(struct cl_io *, uint32_t *n);
 void	cl_io_pool_stop(struct cl_io *);
 
-/* Under mu: is there a read to begin? */
-bool	cl_io_queued(const struct cl_io *);
+/*
+ * Let mu go, and then tell who waits: one that was told under it would run
+ * into it, or push its holder off the processor.
+ */
+void	cl_io_unlock(struct cl_io *);
+
+/* Under mu: is the caller on its way to a wait, where it reads along? */
+bool	cl_io_coming(const struct cl_io *);
 
 /*
  * Under mu: begin the next read, demand before prefetch; false: nothing is
- * queued.
+ * queued, or as many as may be are under way.
  */
 bool	cl_io_take(struct cl_io *, struct cl_io_read *);
+
+/* Bytes to ask for next, from got on. */
+size_t	cl_io_left(const struct cl_io *, const struct cl_io_read *);
 
 /*
  * Without mu: a system call for the rest of a read returned n, or -errno.
@@ -135,7 +159,7 @@ void	cl_io_probe_drop(struct cl_io *);
 
 /* io_linux.c and the like: what systems do each in their way. */
 
-#define CL_IO_ALIGN	4096		/* where the system does not tell */
+#define CL_IO_ALIGN	4096		/* the least; and where none is told */
 
 /* Reads of fd go past the page cache, or not; 0 or an errno. */
 int	cl_io_os_direct(int fd, bool on);

@@ -15,7 +15,7 @@ pread_read(struct cl_io *io, struct cl_io_read *r)
 
 	do {
 		n = pread(io->file[r->part->file].fd, r->buf + r->got,
-		    r->window - r->got, (off_t)(r->off + r->got));
+		    cl_io_left(io, r), (off_t)(r->off + r->got));
 	} while (!cl_io_step(io, r, n == -1 ? -errno : n));
 }
 
@@ -46,5 +46,7 @@ const struct cl_io_back cl_io_back_pread = {
 	.name = "pread",
 	.open = pread_open,
 	.kick = cl_io_pool_kick,
+	.wait = cl_io_pool_wait,
+	.tell = cl_io_pool_tell,
 	.close = pread_close,
 };

@@ -66,5 +66,7 @@ const struct cl_io_back cl_io_back_sleep = {
 	.modelled = true,
 	.open = sleep_open,
 	.kick = cl_io_pool_kick,
+	.wait = cl_io_pool_wait,
+	.tell = cl_io_pool_tell,
 	.close = sleep_close,
 };

@@ -1,11 +1,12 @@
 /*
- * The back end of Linux: one io_uring.  Whoever queues a read submits it at
- * once if there is room; the reaper, a thread, takes completions and submits
- * what waits, so that reads go on while the caller computes.  Submission is
- * under mu, completion is the reaper's alone.
+ * The back end of Linux: one io_uring.  The caller that waits takes completions
+ * and submits what is queued, which spares it being woken; while it computes,
+ * a thread, the reaper, does so in its place.  Submission is under mu; one of
+ * the two at a time is in the kernel for completions.  What is queued by a
+ * caller that is coming to wait is submitted then, in one call.
  *
- * The reaper waits in the kernel only while the kernel has reads of ours: a
- * ring that refuses service fails what it has not accepted, and hangs nobody.
+ * Nobody waits in the kernel unless the kernel has reads of ours: a ring that
+ * refuses service fails what it has not accepted, and hangs nobody.
  * Reads through the page cache are always the kernel's workers': else a hit
  * would be copied by the thread that submits, which has better to do.
  */
@@ -27,7 +28,7 @@
 
 struct request {
 	struct cl_io_read r;
-	bool		 over;		/* the reaper's */
+	bool		 over;		/* of who takes completions */
 	struct request	*next;		/* free, or not accepted yet */
 };
 
@@ -38,7 +39,8 @@ struct ring {
 	bool		 files_registered;
 
 	/* under mu */
-	pthread_cond_t	 work;		/* the kernel has one, or stop */
+	pthread_cond_t	 work;		/* for the reaper, or stop */
+	bool		 reaping;	/* somebody takes completions */
 	struct request	 request[CL_IO_THREADS_MAX];
 	struct request	*idle;
 	struct request	*first;		/* in the ring, not accepted */
@@ -72,12 +74,10 @@ prepare(struct cl_io *io, struct ring *ring, struct request *q)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&ring->uring);
 	struct cl_io_read *r = &q->r;
-	unsigned n = (unsigned)(r->window - r->got);
+	unsigned n = (unsigned)cl_io_left(io, r);
 	int chunk = chunk_of(ring, r), file = (int)r->part->file;
 	uint8_t *buf = r->buf + r->got;
 
-	if (r->window - r->got > INT32_MAX)
-		n = CHUNK_MAX;
 	if (!ring->files_registered)
 		file = io->file[file].fd;
 	if (chunk >= 0)
@@ -125,11 +125,9 @@ static void
 accepted(struct ring *ring, int n)
 {
 
-	for (; n > 0; n--) {
+	ring->naccepted += (uint32_t)n;
+	for (; n > 0; n--)
 		ring->first = ring->first->next;
-		if (ring->naccepted++ == 0)
-			(void)pthread_cond_signal(&ring->work);
-	}
 }
 
 static void
@@ -168,22 +166,51 @@ hand_over(struct cl_io *io, struct ring *ring)
 	}
 }
 
+/* Under mu: put a read into the ring, unless that is dead. */
 static void
-uring_kick(struct cl_io *io)
+begin(struct cl_io *io, struct ring *ring, struct request *q)
 {
-	struct ring *ring = io->state;
+
+	if (ring->dead == 0)
+		prepare(io, ring, q);
+	else {
+		cl_io_refuse(io, &q->r, ring->dead);
+		release(io, ring, q);
+	}
+}
+
+/* Under mu: begin what may begin. */
+static void
+fill(struct cl_io *io, struct ring *ring)
+{
 	struct request *q;
 
 	while ((q = ring->idle) != NULL && cl_io_take(io, &q->r)) {
 		ring->idle = q->next;
-		if (ring->dead == 0)
-			prepare(io, ring, q);
-		else {
-			cl_io_refuse(io, &q->r, ring->dead);
-			release(io, ring, q);
-		}
+		begin(io, ring, q);
 	}
 	hand_over(io, ring);
+}
+
+/* Is the reaper to see to what is under way? */
+static bool
+unattended(const struct cl_io *io, const struct ring *ring)
+{
+
+	return (ring->naccepted > 0 && !ring->reaping && io->awaited == NULL &&
+	    (io->stop || !cl_io_coming(io)));
+}
+
+static void
+uring_kick(struct cl_io *io)
+{
+	struct ring *ring = io->state;
+
+	if (cl_io_coming(io))
+		return;
+	fill(io, ring);
+	if (unattended(io, ring))
+		(void)pthread_cond_signal(&ring->work);
 }
 
 /* Without mu: what is over, at least one; steps it on. */
@@ -208,37 +235,60 @@ reap(struct cl_io *io, struct ring *ring, struct request **done)
 	return (n);
 }
 
+/* Under mu, which it lets go: at least one read steps on or is over. */
+static void
+advance(struct cl_io *io, struct ring *ring)
+{
+	struct request *done[CL_IO_THREADS_MAX];
+	unsigned i, n;
+
+	ring->reaping = true;
+	(void)pthread_mutex_unlock(&io->mu);
+	n = reap(io, ring, done);
+	(void)pthread_mutex_lock(&io->mu);
+	ring->reaping = false;
+	ring->naccepted -= n;
+	for (i = 0; i < n; i++)
+		if (done[i]->over)
+			release(io, ring, done[i]);
+		else
+			begin(io, ring, done[i]);
+	fill(io, ring);
+}
+
+/* A caller that came meanwhile takes over. */
 static void *
 reaper(void *arg)
 {
 	struct cl_io *io = arg;
 	struct ring *ring = io->state;
-	struct request *done[CL_IO_THREADS_MAX];
-	unsigned i, n;
 
 	(void)pthread_mutex_lock(&io->mu);
 	for (;;) {
-		while (ring->naccepted == 0 && !io->stop)
-			(void)pthread_cond_wait(&ring->work, &io->mu);
-		if (ring->naccepted == 0)
+		if (unattended(io, ring)) {
+			advance(io, ring);
+			if (io->awaited != NULL)
+				(void)pthread_cond_signal(&io->done);
+		} else if (io->stop)
 			break;
-		(void)pthread_mutex_unlock(&io->mu);
-		n = reap(io, ring, done);
-		(void)pthread_mutex_lock(&io->mu);
-		ring->naccepted -= n;
-		for (i = 0; i < n; i++)
-			if (done[i]->over)
-				release(io, ring, done[i]);
-			else if (ring->dead == 0)
-				prepare(io, ring, done[i]);
-			else {
-				cl_io_refuse(io, &done[i]->r, ring->dead);
-				release(io, ring, done[i]);
-			}
-		uring_kick(io);
+		else
+			(void)pthread_cond_wait(&ring->work, &io->mu);
 	}
 	(void)pthread_mutex_unlock(&io->mu);
 	return (NULL);
+}
+
+static void
+uring_wait(struct cl_io *io, struct cl_io_job *job)
+{
+	struct ring *ring = io->state;
+
+	fill(io, ring);
+	while (job->state != CL_IO_DONE)
+		if (ring->reaping)
+			(void)pthread_cond_wait(&io->done, &io->mu);
+		else
+			advance(io, ring);
 }
 
 static void
@@ -379,5 +429,6 @@ const struct cl_io_back cl_io_back_uring = {
 	.open = uring_open,
 	.arena = uring_arena,
 	.kick = uring_kick,
+	.wait = uring_wait,
 	.close = uring_close,
 };
