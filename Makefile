@@ -109,6 +109,9 @@ deps:
 deps-releases:
 	@.ci/deps releases
 
+deps-bench:
+	@.ci/deps bench
+
 demo: deps
 	+@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@bash -o pipefail -c '$(O)/cl-trace tests/models/cl-moe-8x64.gguf | \
@@ -138,7 +141,7 @@ fuzz-%: $(O)/tests/fuzz/fuzz_%.o $(O)/libcl.a
 	    -o $(O)/tests/fuzz/libfuzzer_$* $^ $(CL_LIBS)
 	$(O)/tests/fuzz/libfuzzer_$* $(FUZZ) $(O)/found-$* tests/fuzz/corpus/$*
 
-bench: all $(BENCHES) $(GENS)
+bench: deps-bench all $(BENCHES) $(GENS)
 	@O=$(O) tests/bench/run
 
 install: all
@@ -161,6 +164,6 @@ distclean:
 
 -include $(shell find $(O)/cmd $(O)/lib $(O)/tests -name '*.d' 2>/dev/null)
 
-.PHONY: all units everything deps deps-releases demo check check-unit check-cli check-fuzz \
+.PHONY: all units everything deps deps-releases deps-bench demo check check-unit check-cli check-fuzz \
 	check-layers check-hdr check-man bench install dist clean distclean FORCE
 .SECONDARY:
