@@ -91,7 +91,7 @@ struct cl_io_job {
 	struct cl_io_job *next;
 	uint32_t	 nissued;	/* parts that were begun */
 	uint32_t	 nrunning;	/* and are not over */
-	bool		 wanted;	/* of demand or promoted: to be waited for */
+	bool		 wanted;	/* demanded or promoted */
 	uint64_t	 queued_ns;	/* times by cl_io_now() */
 	uint64_t	 begun_ns;
 	uint64_t	 done_ns;

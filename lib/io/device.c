@@ -315,7 +315,8 @@ make_arena(struct cl_device *d, struct cl_err *err)
 		    "memory", (unsigned long long)count_buffers(d),
 		    d->o.nclasses > 1 ? "up to " : "",
 		    (unsigned long long)d->unit, (unsigned long long)limit));
-	if (posix_memalign(&p, d->o.hugepages ? CL_IO_HUGE_PAGE : align, n) != 0)
+	if (posix_memalign(&p, d->o.hugepages ? CL_IO_HUGE_PAGE : align,
+	    n) != 0)
 		return (cl_fail(err, CL_ENOMEM, "the cache's %llu bytes "
 		    "cannot be had", (unsigned long long)d->arena_bytes));
 	if (d->o.hugepages)

@@ -20,7 +20,7 @@
 #include "io_int.h"
 
 #define AGAIN_MAX	1000		/* interrupted for ever is an error */
-#define CALL_MAX	((size_t)1 << 30)	/* systems give less than 2 GiB */
+#define CALL_MAX	((size_t)1 << 30)	/* systems stop below 2 GiB */
 
 static const struct cl_io_back *const backs[] = {
 	&cl_io_back_uring,

@@ -4,10 +4,10 @@
  *	bench_read NAME MODEL BACKEND DEPTH [NSAMPLES]
  *
  * Reads experts at random, slab by slab, past the page cache, with DEPTH reads
- * under way and some more queued, into one after another of few slots, as fio,
- * which lie in huge pages where those can be had.  All slabs are of one size,
- * which is fio's block size on the same file; fio reads with psync in DEPTH
- * threads, and with io_uring.  A sample is one short run of each, one after the other,
+ * under way and some more queued, into one after another of few slots, which
+ * lie in huge pages where those can be had.  All slabs are of one size, which
+ * is fio's block size on the same file; fio reads with psync in DEPTH threads,
+ * and with io_uring.  A sample is one short run of each, one after the other,
  * since the machine's speed changes with what else runs on it.  Prints rows
  * over NSAMPLES (default 15): our bandwidth as a ratio to that of either.
  * Ends with 1 where the lower one is less than LIMIT.
