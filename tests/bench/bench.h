@@ -24,18 +24,29 @@ bench_die(const char *name, const struct cl_err *err)
 	exit(2);
 }
 
-/* Print a row, sorting v; returns the median. */
+/* The median of what name is measured by, and the spread; v gets sorted. */
 static inline double
-bench_row(const char *name, double *v, size_t n)
+bench_median(const char *name, double *v, size_t n, double *spread)
 {
 	struct cl_err err = { 0 };
 	struct cl_sample s;
 
 	if (cl_sample_sum(&s, v, n, &err) != CL_OK)
 		bench_die(name, &err);
-	printf("%s\t%.4f\t%.4f\n", name, s.median, s.upper - s.lower);
-	fflush(stdout);
+	if (spread != NULL)
+		*spread = s.upper - s.lower;
 	return (s.median);
+}
+
+/* Print a row, sorting v; returns the median. */
+static inline double
+bench_row(const char *name, double *v, size_t n)
+{
+	double spread, median = bench_median(name, v, n, &spread);
+
+	printf("%s\t%.4f\t%.4f\n", name, median, spread);
+	fflush(stdout);
+	return (median);
 }
 
 #endif /* BENCH_H */

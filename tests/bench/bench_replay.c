@@ -1,19 +1,28 @@
 /*
  * bench_replay: how many accesses a second a replay decides that only counts.
  *
- *	bench_replay [-n ACCESSES] [-p POLICY] [CACHESIM SCRATCH]
+ *	bench_replay [-n ACCESSES] [-p POLICY] CL_REPLAY SCRATCH [CACHESIM]
  *
  * A trace is made in memory: 48 layers of 128 experts, 8 used, each layer with
  * Zipf 0.8 popularity whose ranks drift; and one of 160 layers of 384.  Its
  * decoded blocks are replayed with every policy that needs no file, at 10, 25
- * and 50 % capacity, under both contracts, in turn; rows are "name median
- * spread" over SAMPLES, in millions of accesses a
- * second of processor time.  Rows of ratios
- * follow: event to serial time, and the large trace's speed to the small one's.
+ * and 50 % capacity, in turn under both contracts; policies without a target
+ * take a fifth of the accesses.  A policy is a line of
  *
- * With CACHESIM, a libCacheSim built elsewhere, its cachesim does the same
- * accesses from the file SCRATCH, in turn with serial, and how many times its
- * speed ours is stands in a row.
+ *	serial M/s of processor time, in millions of accesses, at 10, 25, 50 %;
+ *		their least target; the widest spread of their samples in %
+ *	ev/ser	the most that event takes of serial's time (target: 1.5)
+ *	large	the least speed on the large trace, of that on the small
+ *		(target: 0.6)
+ *	whole	the least speed of CL_REPLAY on the small trace as a file of
+ *		ids in the directory SCRATCH, of the loop's alone, at 25 %
+ *		(target: 0.5)
+ *	times	how often as fast as CACHESIM, a libCacheSim built elsewhere, on
+ *		the same accesses, at 10, 25, 50 %; their least target
+ *
+ * A figure is the median of SAMPLES; those that are divided are interleaved.
+ * At the end, how many times what one lru replay takes a curve of all
+ * capacities takes, of all layers and of each (targets: 5 and 12).
  */
 
 #include <fcntl.h>
@@ -24,6 +33,7 @@
 #include <unistd.h>
 
 #include "cl/cache.h"
+#include "cl/curve.h"
 #include "cl/dst.h"
 #include "cl/events.h"
 #include "cl/keys.h"
@@ -33,6 +43,7 @@
 #include "cl/stats.h"
 #include "cl/stats_write.h"
 #include "cl/trace.h"
+#include "cl/trace_write.h"
 #include "bench.h"
 
 #define K		8u
@@ -41,6 +52,25 @@
 #define DRIFT		32u		/* tokens, then two ranks change places */
 #define ZIPF		0.8
 #define EXPERTS_MAX	384u
+#define NPERCENTS	3u
+#define LESS		5u		/* of the trace, without a target */
+
+static const uint32_t percents[NPERCENTS] = { 10, 25, 50 };
+
+/* What a policy must do: accesses a second, or times a cachesim's. */
+static const struct target {
+	const char	*name;
+	const char	*theirs;	/* in libCacheSim; NULL: has none */
+	unsigned	 speed;		/* millions; 0: no target */
+	unsigned	 times;
+} targets[] = {
+	{ "lru", "lru", 150, 15 }, { "fifo", "fifo", 150, 15 },
+	{ "sieve", "sieve", 150, 15 }, { "clock", "clock", 120, 15 },
+	{ "arc", "arc", 90, 12 }, { "s3fifo", "s3fifo", 60, 20 },
+	{ "lirs", "lirs", 55, 20 }, { "wtinylfu", "wtinylfu", 40, 15 },
+	{ "belady", "belady", 80, 18 }, { "lfu", "lfu", 0, 0 },
+	{ "2q", "twoq", 0, 0 },
+};
 
 static struct cl_err err;
 
@@ -50,6 +80,7 @@ struct made {
 	uint32_t	 nlayers;
 	uint32_t	 nexperts;
 	uint64_t	 ntokens;
+	uint64_t	 nblocks;	/* that are replayed */
 	uint16_t	*ids;		/* block by block, by layer, by token */
 	uint32_t	*first;		/* the same for every column */
 	struct cl_trace_token *tokens;
@@ -132,11 +163,13 @@ make(struct made *m, uint32_t nlayers, uint32_t nexperts, uint64_t naccesses)
 
 	m->nlayers = nlayers;
 	m->nexperts = nexperts;
-	m->ntokens = naccesses / (nlayers * K) / BLOCK * BLOCK;
+	m->nblocks = naccesses / (nlayers * K) / BLOCK;
+	m->ntokens = m->nblocks * BLOCK;
 	m->model = need(cl_model_new(nlayers, &err));
 	for (i = 0; i < nlayers; i++) {
 		m->model->layers[i].nexperts = nexperts;
 		m->model->layers[i].k = K;
+		cl_rule_init(&m->model->layers[i].rule, nexperts, K);
 	}
 	m->keys = need(cl_keys_new(m->model, &err));
 	m->ids = need(calloc(m->ntokens * nlayers * K, sizeof(*m->ids)));
@@ -190,6 +223,40 @@ write_oracle(const struct made *m, const char *path)
 	free(next);
 }
 
+/* All of it as a file of ids. */
+static void
+write_trace(const struct made *m, const char *path)
+{
+	struct cl_trace_head head = { .origin = CL_ORIGIN_SYNTHETIC,
+	    .block_tokens = BLOCK, .model = m->model };
+	struct cl_trace_cell cell = { .n = K };
+	struct cl_trace_writer *w;
+	struct cl_dst *dst;
+	uint32_t seq, layer;
+	uint64_t t;
+
+	if ((dst = cl_dst_file(path, true, &err)) == NULL ||
+	    (w = cl_trace_writer_new(dst, &head, &err)) == NULL ||
+	    cl_trace_write_seq(w, "bench", &seq, &err) != CL_OK)
+		die();
+	for (t = 0; t < m->ntokens; t++) {
+		struct cl_trace_token token = { .seq = seq, .token = -1,
+		    .pos = (uint32_t)t, .decode = true, .begins = true };
+
+		(void)cl_trace_write_token(w, &token, &err);
+		for (layer = 0; layer < m->nlayers; layer++) {
+			cell.ids = m->ids + ((t / BLOCK * m->nlayers + layer) *
+			    BLOCK + t % BLOCK) * K;
+			(void)cl_trace_write_cell(w, layer, &cell, &err);
+		}
+	}
+	if (cl_trace_writer_finish(w, CL_END_COMPLETE, &err) != CL_OK ||
+	    cl_dst_finish(dst, &err) != CL_OK)
+		die();
+	cl_trace_writer_free(w);
+	cl_dst_free(dst);
+}
+
 /* Of the processor, so that others on the machine count for less. */
 static double
 cpu_seconds(int who)
@@ -216,7 +283,7 @@ feed(struct made *m, struct cl_events *events)
 	uint64_t block;
 	uint32_t i;
 
-	for (block = 0; block < m->ntokens / BLOCK; block++) {
+	for (block = 0; block < m->nblocks; block++) {
 		for (i = 0; i < m->nlayers; i++)
 			m->columns[i].ids = m->ids +
 			    (block * m->nlayers + i) * BLOCK * K;
@@ -225,7 +292,15 @@ feed(struct made *m, struct cl_events *events)
 	}
 }
 
-/* Replay it all once: millions of accesses a second. */
+/* Millions of accesses a second, of so many seconds for what is replayed. */
+static double
+rate(const struct made *m, double seconds)
+{
+
+	return ((double)(m->nblocks * BLOCK * m->nlayers * K) / 1e6 / seconds);
+}
+
+/* Replay it all once. */
 static double
 speed(struct made *m, const struct cl_cache_policy *policy,
     enum cl_contract contract, uint32_t percent)
@@ -259,90 +334,247 @@ speed(struct made *m, const struct cl_cache_policy *policy,
 	cl_stats_writer_free(w);
 	cl_dst_free(dst);
 	(void)close(fd);
-	return ((double)(m->ntokens * m->nlayers * K) / 1e6 / cpu);
+	return (rate(m, cpu));
 }
 
-/* Policies of libCacheSim by our names. */
-static const char *
-theirs(const char *name)
+struct curve {
+	struct cl_curve	*curve;
+	uint32_t	 ncolumns;
+};
+
+static int
+curve_pass(void *arg, const struct cl_pass *p, struct cl_err *e)
 {
-	static const char *const names[][2] = {
-		{ "lru", "lru" }, { "fifo", "fifo" }, { "clock", "clock" },
-		{ "sieve", "sieve" }, { "s3fifo", "s3fifo" },
-		{ "lfu", "lfu" }, { "2q", "twoq" }, { "arc", "arc" },
-		{ "lirs", "lirs" }, { "wtinylfu", "wtinylfu" },
-		{ "belady", "belady" },
-	};
-	size_t i;
+	struct curve *c = arg;
+	uint32_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(names[i][0], name) == 0)
-			return (names[i][1]);
-	return (NULL);
+	(void)e;
+	for (i = 0; i < c->ncolumns; i++) {
+		cl_curve_use(c->curve, p->event[i].keys, p->event[i].n);
+		cl_curve_event(c->curve, i, p->event[i].keys, NULL,
+		    p->event[i].n);
+	}
+	return (CL_OK);
 }
 
-/* The same of cachesim on the same accesses. */
+/* The same of the curve. */
 static double
-their_speed(const struct made *m, const char *cachesim, const char *trace,
-    const char *algo, uint32_t nslots)
+curve_speed(struct made *m, enum cl_contract contract)
+{
+	struct cl_curve_options o = { .contract = contract, .layers = true };
+	struct curve c = { .ncolumns = m->nlayers };
+	struct cl_events_sink sink = { .pass = curve_pass, .arg = &c };
+	struct cl_events *events;
+	double cpu;
+
+	c.curve = need(cl_curve_new(m->keys, &o, &err));
+	events = need(cl_events_new(m->keys, CL_PREFILL_UNION, CL_CELLS_NONE,
+	    &sink, &err));
+	cpu = cpu_seconds(RUSAGE_SELF);
+	feed(m, events);
+	if (cl_events_finish(events, &err) != CL_OK)
+		die();
+	cpu = cpu_seconds(RUSAGE_SELF) - cpu;
+	cl_events_free(events);
+	cl_curve_free(c.curve);
+	return (rate(m, cpu));
+}
+
+/* The same of a command that handles the small trace. */
+static double
+command_speed(const struct made *m, const char *command)
 {
 	double cpu = cpu_seconds(RUSAGE_CHILDREN);
-	char command[4096];
 
-	(void)snprintf(command, sizeof(command), "'%s' '%s' oracleGeneral %s "
-	    "%u --ignore-obj-size=1 -o /dev/null >/dev/null 2>&1", cachesim,
-	    trace, algo, nslots);
 	if (system(command) != 0) {
 		(void)cl_fail(&err, CL_EINVAL, "failed: %s", command);
 		die();
 	}
-	cpu = cpu_seconds(RUSAGE_CHILDREN) - cpu;
-	return ((double)(m->ntokens * m->nlayers * K) / 1e6 / cpu);
+	return (rate(m, cpu_seconds(RUSAGE_CHILDREN) - cpu));
+}
+
+/* The programs to be held against the loop, and their traces. */
+struct others {
+	const char	*replay;
+	const char	*scratch;
+	const char	*cachesim;	/* NULL: none */
+};
+
+static double
+whole_speed(const struct made *m, const struct others *x, const char *name,
+    uint32_t percent)
+{
+	char command[4096];
+
+	(void)snprintf(command, sizeof(command), "'%s' --io none --window 0 "
+	    "--contract serial --policy '%s' --cache %u%% '%s/bench.clt' "
+	    ">/dev/null", x->replay, name, percent, x->scratch);
+	return (command_speed(m, command));
+}
+
+static double
+their_speed(const struct made *m, const struct others *x, const char *algo,
+    uint32_t percent)
+{
+	char command[4096];
+
+	(void)snprintf(command, sizeof(command), "'%s' '%s/oracle' "
+	    "oracleGeneral %s %u --ignore-obj-size=1 -o /dev/null >/dev/null "
+	    "2>&1", x->cachesim, x->scratch, algo,
+	    m->keys->nkeys * percent / 100);
+	return (command_speed(m, command));
+}
+
+/* What there is to say of a policy at a capacity. */
+struct figures {
+	double	 serial;
+	double	 spread;	/* of serial, relative */
+	double	 event;		/* time, of serial's */
+	double	 large;		/* speed, of the small trace's */
+	double	 whole;		/* the same; 0: not measured */
+	double	 times;		/* the same, of cachesim's; 0 likewise */
+};
+
+static void
+measure(struct made *small, struct made *large, const struct others *x,
+    const struct cl_cache_policy *policy, const struct target *target,
+    uint32_t percent, struct figures *f)
+{
+	double serial[SAMPLES], event[SAMPLES], big[SAMPLES];
+	double whole[SAMPLES], times[SAMPLES];
+	const char *name = policy->info->name;
+	bool wants_whole = target->speed > 0 && percent == 25;
+	bool wants_times = target->theirs != NULL && x->cachesim != NULL;
+	unsigned i;
+
+	for (i = 0; i < SAMPLES; i++) {
+		serial[i] = speed(small, policy, CL_CONTRACT_SERIAL, percent);
+		event[i] = serial[i] / speed(small, policy, CL_CONTRACT_EVENT,
+		    percent);
+		big[i] = speed(large, policy, CL_CONTRACT_SERIAL, percent) /
+		    serial[i];
+		if (wants_whole)
+			whole[i] = whole_speed(small, x, name, percent) /
+			    serial[i];
+		if (wants_times)
+			times[i] = serial[i] / their_speed(small, x,
+			    target->theirs, percent);
+	}
+	f->serial = bench_median(name, serial, SAMPLES, &f->spread);
+	f->spread /= f->serial;
+	f->event = bench_median(name, event, SAMPLES, NULL);
+	f->large = bench_median(name, big, SAMPLES, NULL);
+	f->whole = !wants_whole ? 0 :
+	    bench_median(name, whole, SAMPLES, NULL);
+	f->times = !wants_times ? 0 :
+	    bench_median(name, times, SAMPLES, NULL);
 }
 
 static void
-bench(struct made *small, struct made *large,
-    const struct cl_cache_policy *policy, uint32_t percent,
-    const char *cachesim, const char *trace)
+print_policy(const struct target *t, const struct figures *f)
 {
-	double event[SAMPLES], serial[SAMPLES], big[SAMPLES], other[SAMPLES];
-	const char *name = policy->info->name, *algo = theirs(name);
-	char row[80];
-	double e, s;
+	double event = 0, large = 1e9, spread = 0;
 	unsigned i;
 
-	if (cachesim == NULL)
-		algo = NULL;
-	for (i = 0; i < SAMPLES; i++) {
-		serial[i] = speed(small, policy, CL_CONTRACT_SERIAL, percent);
-		if (algo != NULL)
-			other[i] = serial[i] / their_speed(small, cachesim,
-			    trace, algo, small->keys->nkeys * percent / 100);
-		event[i] = speed(small, policy, CL_CONTRACT_EVENT, percent);
-		big[i] = speed(large, policy, CL_CONTRACT_SERIAL, percent);
+	for (i = 0; i < NPERCENTS; i++) {
+		event = f[i].event > event ? f[i].event : event;
+		large = f[i].large < large ? f[i].large : large;
+		spread = f[i].spread > spread ? f[i].spread : spread;
 	}
-#define ROW(what, v) ((void)snprintf(row, sizeof(row), "%s %u%% " what, \
-	name, percent), bench_row(row, v, SAMPLES))
-	s = ROW("serial", serial);
-	e = ROW("event", event);
-	printf("%s %u%% event/serial time\t%.2f\n", name, percent, s / e);
-	printf("%s %u%% large/small\t%.2f\n", name, percent,
-	    ROW("serial, 61440 keys", big) / s);
-	if (algo != NULL)
-		(void)ROW("times cachesim", other);
-#undef ROW
+	printf("%-12s%6.1f%7.1f%7.1f", t->name, f[0].serial, f[1].serial,
+	    f[2].serial);
+	if (t->speed > 0)
+		printf("%6u", t->speed);
+	else
+		printf("     -");
+	printf("%5.0f%8.2f%8.2f", 100 * spread, event, large);
+	if (t->speed > 0)
+		printf("%8.2f", f[1].whole);
+	if (f[0].times > 0) {
+		printf("%8.1f%7.1f%7.1f", f[0].times, f[1].times, f[2].times);
+		if (t->times > 0)
+			printf("%5u", t->times);
+	}
+	printf("\n");
+	fflush(stdout);
+}
+
+static void
+bench(struct made *small, struct made *large, const struct others *x,
+    const struct cl_cache_policy *policy)
+{
+	struct target target = { .name = policy->info->name };
+	uint64_t nsmall = small->nblocks, nlarge = large->nblocks;
+	struct figures f[NPERCENTS];
+	size_t i;
+
+	for (i = 0; i < sizeof(targets) / sizeof(targets[0]); i++)
+		if (strcmp(targets[i].name, target.name) == 0)
+			target = targets[i];
+	if (target.speed == 0) {
+		target.theirs = NULL;	/* it does all of them */
+		small->nblocks = nsmall / LESS + 1;
+		large->nblocks = nlarge / LESS + 1;
+	}
+	for (i = 0; i < NPERCENTS; i++)
+		measure(small, large, x, policy, &target, percents[i], &f[i]);
+	print_policy(&target, f);
+	small->nblocks = nsmall;
+	large->nblocks = nlarge;
+}
+
+/* How many times what an lru replay takes the curve does, at 25 %. */
+static void
+bench_curve(struct made *m, const struct cl_cache_policy *lru,
+    enum cl_contract contract, const char *what)
+{
+	uint64_t nblocks = m->nblocks;
+	double times[SAMPLES];
+	unsigned i;
+
+	m->nblocks = nblocks / LESS + 1;
+	for (i = 0; i < SAMPLES; i++)
+		times[i] = speed(m, lru, contract, 25) /
+		    curve_speed(m, contract);
+	m->nblocks = nblocks;
+	printf("curve, %u keys, %s\t%.2f lru replays\n", m->keys->nkeys, what,
+	    bench_median("curve", times, SAMPLES, NULL));
+}
+
+static void
+bench_all(struct made *small, struct made *large, const struct others *x,
+    const char *only)
+{
+	const struct cl_cache_policy_info *info;
+	struct cl_cache_policy policy;
+	struct made *m;
+	unsigned i;
+
+	printf("%-12s%20s%6s%5s%8s%8s%8s%22s\n", "policy",
+	    "serial M/s 10 25 50%", "goal", "+-%", "ev/ser", "large", "whole",
+	    x->cachesim == NULL ? "" : "times cachesim, goal");
+	for (i = 0; (info = cl_cache_policy(i)) != NULL; i++)
+		if ((only == NULL || strcmp(only, info->name) == 0) &&
+		    cl_cache_policy_parse(info->name, &policy, NULL) == CL_OK)
+			bench(small, large, x, &policy);
+	if (only != NULL && strcmp(only, "lru") != 0)
+		return;
+	if (cl_cache_policy_parse("lru", &policy, &err) != CL_OK)
+		die();
+	for (m = small; m != NULL; m = m == small ? large : NULL) {
+		bench_curve(m, &policy, CL_CONTRACT_SERIAL, "serial");
+		bench_curve(m, &policy, CL_CONTRACT_EVENT, "event");
+	}
 }
 
 int
 main(int argc, char **argv)
 {
-	static const uint32_t percents[] = { 10, 25, 50 };
-	const struct cl_cache_policy_info *info;
 	uint64_t naccesses = 20000000;
-	struct made small, large;
-	struct cl_cache_policy policy;
-	const char *only = NULL, *cachesim, *trace;
-	unsigned i, j;
+	struct made small = { 0 }, large = { 0 };
+	struct others x = { 0 };
+	const char *only = NULL;
+	char path[4096];
 	int c;
 
 	while ((c = getopt(argc, argv, "n:p:")) != -1)
@@ -350,18 +582,21 @@ main(int argc, char **argv)
 			naccesses = strtoull(optarg, NULL, 10);
 		else
 			only = optarg;
-	cachesim = argc - optind == 2 ? argv[optind] : NULL;
-	trace = cachesim == NULL ? NULL : argv[optind + 1];
+	if (argc - optind < 2 || argc - optind > 3) {
+		fprintf(stderr, "usage: bench_replay [-n ACCESSES] "
+		    "[-p POLICY] CL_REPLAY SCRATCH [CACHESIM]\n");
+		return (2);
+	}
+	x.replay = argv[optind];
+	x.scratch = argv[optind + 1];
+	x.cachesim = argv[optind + 2];		/* or NULL behind the last */
 	make(&small, 48, 128, naccesses);
 	make(&large, 160, 384, naccesses);
-	if (trace != NULL)
-		write_oracle(&small, trace);
-	for (i = 0; (info = cl_cache_policy(i)) != NULL; i++)
-		for (j = 0; j < 3; j++)
-			if ((only == NULL || strcmp(only, info->name) == 0) &&
-			    cl_cache_policy_parse(info->name, &policy, NULL) ==
-			    CL_OK)
-				bench(&small, &large, &policy, percents[j],
-				    cachesim, trace);
+	(void)snprintf(path, sizeof(path), "%s/bench.clt", x.scratch);
+	write_trace(&small, path);
+	(void)snprintf(path, sizeof(path), "%s/oracle", x.scratch);
+	if (x.cachesim != NULL)
+		write_oracle(&small, path);
+	bench_all(&small, &large, &x, only);
 	return (0);
 }
