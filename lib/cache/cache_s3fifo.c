@@ -94,33 +94,96 @@ turn(const struct cl_cache *c, struct s3fifo *s, struct queues *q)
 			return (key);
 		s->uses[key]--;
 		left = true;
-		queue_touch(q, key);
+		ring_touch(q->link, ring, key);
 	}
+}
+
+/*
+ * The same, or the first pinned member where one is met before.  Who goes round
+ * stays where it is: the ring's own place moves, once for all of them.
+ */
+INLINE uint32_t
+turn_to(const struct cl_cache *c, struct s3fifo *s, struct queues *q)
+{
+	uint32_t ring = q->ring + MAIN, first = queue_oldest(q, MAIN), key;
+
+	if (q->n[MAIN] == 0)
+		return (NO_KEY);
+	for (key = first;; key = q->link[key].newer) {
+		if (key == ring)
+			continue;
+		if (cache_pinned(c, key) || s->uses[key] == 0)
+			break;
+		s->uses[key]--;
+	}
+	if (key != first) {
+		ring_remove(q->link, ring);
+		ring_add(q->link, key, ring);
+	}
+	return (key);
 }
 
 /*
  * Who small gives up: its oldest unpinned member that was not used enough.
  * Those before it move to main; where that is too much for main, main gives up
- * one instead.
+ * one instead.  Pinned members as above.
  */
 INLINE uint32_t
 sift(const struct cl_cache *c, struct s3fifo *s, struct queues *q,
-    uint32_t nmain)
+    uint32_t nmain, const bool pass)
 {
 	uint32_t ring = q->ring + SMALL, key = queue_oldest(q, SMALL), next;
 
 	for (; key != ring; key = next) {
 		next = q->link[key].newer;
-		if (cache_pinned(c, key))
-			continue;
+		if (cache_pinned(c, key)) {
+			if (pass)
+				continue;
+			return (key);
+		}
 		if (s->uses[key] < PROMOTE)
 			return (key);
 		queue_remove(q, key);
 		enter(s, q, MAIN, key);
 		if (q->n[MAIN] > nmain)
-			return (turn(c, s, q));
+			return (pass ? turn(c, s, q) : turn_to(c, s, q));
 	}
 	return (NO_KEY);
+}
+
+/*
+ * Who a full pool gives up.  What has moved before a pinned member was met
+ * leads to the same member when it is asked again.
+ */
+INLINE uint32_t
+find_victim(const struct cl_cache *c, struct s3fifo *s, struct queues *q,
+    const struct pool *p, const bool pass)
+{
+	uint32_t nsmall = pool_share(c, p, PARAM_SMALL), old = NO_KEY;
+
+	if (q->n[SMALL] < nsmall)
+		old = pass ? turn(c, s, q) : turn_to(c, s, q);
+	if (old == NO_KEY)
+		old = sift(c, s, q, p->nslots - nsmall, pass);
+	if (old == NO_KEY)
+		old = pass ? turn(c, s, q) : turn_to(c, s, q);
+	return (old);
+}
+
+/* The victim leaves for a key, and small ones leave a ghost. */
+INLINE void
+replace(const struct cl_cache *c, struct s3fifo *s, struct queues *q,
+    const struct pool *p, uint32_t old, uint32_t key)
+{
+	bool ghost = q->place[key] == GHOST;
+
+	if (ghost)
+		queue_remove(q, key);
+	if (q->place[old] == SMALL)
+		retire(q, old, pool_share(c, p, PARAM_GHOST));
+	else
+		queue_remove(q, old);
+	enter(s, q, ghost ? MAIN : SMALL, key);
 }
 
 INLINE bool
@@ -129,27 +192,39 @@ s3fifo_admit(struct cl_cache *c, struct pool *p, uint32_t key,
 {
 	struct s3fifo *s = c->state;
 	struct queues *q = &s->q[p->number];
-	uint32_t nsmall = pool_share(c, p, PARAM_SMALL), old = NO_KEY;
-	bool ghost = q->place[key] == GHOST;
 
-	if (pool_full(p)) {
-		if (q->n[SMALL] < nsmall)
-			old = turn(c, s, q);
-		if (old == NO_KEY)
-			old = sift(c, s, q, p->nslots - nsmall);
-		if (old == NO_KEY)
-			old = turn(c, s, q);
-		if (old == NO_KEY)
-			return (false);
-		if (ghost)
-			queue_remove(q, key);
-		if (q->place[old] == SMALL)
-			retire(q, old, pool_share(c, p, PARAM_GHOST));
-		else
-			queue_remove(q, old);
-		*victim = old;
+	if (!pool_full(p)) {
+		enter(s, q, q->place[key] == GHOST ? MAIN : SMALL, key);
+		return (true);
 	}
-	enter(s, q, ghost ? MAIN : SMALL, key);
+	if ((*victim = find_victim(c, s, q, p, true)) == NO_KEY)
+		return (false);
+	replace(c, s, q, p, *victim, key);
+	return (true);
+}
+
+INLINE void
+s3fifo_begin(const struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t n)
+{
+
+	(void)c;
+	(void)p;
+	(void)keys;
+	(void)n;
+}
+
+INLINE bool
+s3fifo_early(struct cl_cache *c, struct pool *p, uint32_t key,
+    uint32_t *victim)
+{
+	struct s3fifo *s = c->state;
+	struct queues *q = &s->q[p->number];
+
+	*victim = find_victim(c, s, q, p, false);
+	if (cache_pinned(c, *victim))
+		return (false);
+	replace(c, s, q, p, *victim, key);
 	return (true);
 }
 
@@ -163,7 +238,10 @@ s3fifo_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 		s->uses[key]++;
 }
 
-POLICY_SERVE(s3fifo)
+POLICY_SERVE_COUNTING(s3fifo,
+    cache_event(c, p, keys, n, s3fifo_admit, s3fifo_use, true),
+    cache_serial_early(c, p, keys, n, s3fifo_admit, s3fifo_use, s3fifo_begin,
+    s3fifo_early, true))
 
 /*
  * The form that copies libCacheSim: small gives way unless main is above its
@@ -179,7 +257,7 @@ make_room(struct cl_cache *c, struct s3fifo *s, struct pool *p,
 	if (q->n[MAIN] > p->nslots - nsmall || q->n[SMALL] == 0)
 		old = turn(c, s, q);
 	else
-		old = sift(c, s, q, UINT32_MAX);
+		old = sift(c, s, q, UINT32_MAX, true);
 	if (old == NO_KEY)
 		return;				/* all have moved to main */
 	if (q->place[old] == SMALL)
