@@ -234,8 +234,8 @@ s3fifo_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 	struct s3fifo *s = c->state;
 
 	(void)p;
-	if (!fresh && s->uses[key] < USES_MAX)
-		s->uses[key]++;
+	s->uses[key] = (uint8_t)(s->uses[key] +
+	    (!fresh & (s->uses[key] < USES_MAX)));	/* no branch */
 }
 
 POLICY_SERVE_COUNTING(s3fifo,
