@@ -114,7 +114,7 @@ look_ahead(struct state *s, struct cl_err *err)
 	int status;
 
 	if ((status = cl_lookahead_look(s->ahead, s->contract,
-	    CL_FUTURE_EVENTS, err)) != CL_OK)
+	    CL_FUTURE_EVENTS, NULL, 1, err)) != CL_OK)
 		return (status);
 	while ((status = cl_lookahead_next(s->ahead, &pass, &next)) == CL_OK) {
 		if (!pass->skipped)

@@ -10,7 +10,8 @@
  * each pool is a cache of its own, and an event belongs to one of them.
  * Serving an event classifies its members, admits what was missing, says what
  * was thrown out and which slot each member now has, all by the trace and the
- * options alone.  Nothing is allocated once it is open.  One thread.
+ * options alone.  Nothing is allocated once it is open, but for what a policy
+ * foresees.  One thread.
  */
 
 #include <stdbool.h>
@@ -37,8 +38,6 @@ enum cl_class {				/* as in the digest of cl-stats(5) */
 					 * under retain: thrown out */
 #define CL_CACHE_NO_SLOT	UINT32_MAX
 #define CL_CACHE_NO_KEY		UINT32_MAX
-#define CL_CACHE_NEVER		UINT32_MAX	/* a use that does not come */
-#define CL_CACHE_UNTOLD		0u		/* a use that nobody foretold */
 
 #define CL_CACHE_PARAMS_MAX	6u	/* of a policy */
 #define CL_CACHE_FILE_MAX	1024u	/* bytes of a path, with its NUL */
@@ -52,18 +51,26 @@ enum cl_cache_param_kind {
 };
 
 /*
- * What a policy must be told of the future, and in which unit of time under
- * event; under serial it is accesses of the trace, always from 0.
+ * What a policy must be told of the future: the order in which keys are used
+ * next, as places in time.  Each access of a pool has one, counted from 0, and
+ * behind the last of them each key of the pool has one more, in their order,
+ * where it is used next if it never is.  Under event the members of an event
+ * share places out among them, and how is what policies differ in.
  */
 enum cl_cache_future {
 	CL_FUTURE_NONE,
-	CL_FUTURE_EVENTS,		/* events of the trace */
+	CL_FUTURE_EVENTS,		/* the lower key stands first */
 	/*
-	 * Accesses, where the members of an event stand in the order of what
-	 * follows it: who is used again sooner stands first, of those that are
-	 * not the lower key.
+	 * Members stand in the order of what follows the event: who is used
+	 * again sooner stands first.
 	 */
 	CL_FUTURE_PLACES
+};
+
+/* The places of a pool, of a trace. */
+struct cl_cache_places {
+	const uint32_t	*key;		/* in each, those behind included */
+	uint32_t	 naccesses;
 };
 
 /* What a policy takes.  Of a flag or file, name and unit alone are used. */
@@ -180,17 +187,17 @@ struct cl_cache	*cl_cache_new(const struct cl_cache_options *,
 		    struct cl_err *);
 
 /*
- * For a policy that foresees, of each event before it is served: when each
- * member will be used again, or CL_CACHE_NEVER.
+ * For a policy that foresees, before the first event of a trace: the places of
+ * each pool, whose keys are borrowed until the next trace; and that of the
+ * first use of each key, which a cache that is not empty goes on with.
+ * Allocates a bit and a little for each place.
  */
+int	cl_cache_begin(struct cl_cache *, const struct cl_cache_places *,
+	    const uint32_t *first, struct cl_err *);
+
+/* Of each event before it is served: the place of each member's next use. */
 void	cl_cache_foretell(struct cl_cache *, const uint32_t *keys,
 	    const uint32_t *next, uint32_t n);
-
-/*
- * Where a cache that is not empty goes on with another trace, whose times
- * begin at 0: when each of all keys is first used there, or CL_CACHE_NEVER.
- */
-void	cl_cache_begin(struct cl_cache *, const uint32_t *first);
 
 /* How many slots of a pool are free. */
 uint32_t	cl_cache_room(const struct cl_cache *, uint32_t pool);

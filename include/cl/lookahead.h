@@ -7,33 +7,41 @@
  * member of each event.
  *
  * Memory: 8 bytes an access, 4 an event and 32 a pass; where passes come with
- * what is foretold, 4 bytes for each of that and 4 more an event.  While it is collected
- * there are no next uses yet, and what is there may have grown twice as large.
- * Borrows the keys.  One thread.
+ * what is foretold, 4 bytes for each of that and 4 more an event; and 4 more an
+ * access where places differ from the order of accesses: under event, and with
+ * several pools.  While it is collected there are no next uses yet, and what is
+ * there may have grown twice as large.  Borrows the keys.  One thread.
  */
 
 #include <stdint.h>
 
 #include "cl/cache.h"
+#include "cl/keys.h"
 
 struct cl_err;
-struct cl_keys;
 struct cl_lookahead;
 struct cl_pass;
+
+#define CL_LOOKAHEAD_MAX	(UINT32_MAX - CL_KEYS_MAX)	/* accesses */
 
 struct cl_lookahead	*cl_lookahead_new(const struct cl_keys *,
 			    struct cl_err *);
 
 /*
  * Add a pass, or the next part of one; of what is skipped, its counts alone.
- * Times are 32 bits: 2^32 - 2 accesses, and CL_ENOTSUP.
+ * Places are 32 bits: more accesses than CL_LOOKAHEAD_MAX are CL_ENOTSUP.
  */
 int	cl_lookahead_add(struct cl_lookahead *, const struct cl_pass *,
 	    struct cl_err *);
 
-/* All is there: find next uses, in that unit of time.  Nothing is added then. */
+/*
+ * All is there: find next uses, as places of cl/cache.h, in pools of which
+ * each column names its own, and whose keys stand together, in their order;
+ * NULL: one for all.  Nothing is added then.
+ */
 int	cl_lookahead_look(struct cl_lookahead *, enum cl_contract,
-	    enum cl_cache_future, struct cl_err *);
+	    enum cl_cache_future, const uint32_t *pools, uint32_t npools,
+	    struct cl_err *);
 
 /*
  * Another one that hands out the same from the beginning, and may do so in
@@ -43,7 +51,9 @@ int	cl_lookahead_look(struct cl_lookahead *, enum cl_contract,
 struct cl_lookahead	*cl_lookahead_view(const struct cl_lookahead *,
 			    struct cl_err *);
 
-/* Of each key, when it is first used, or CL_CACHE_NEVER. */
+/* The places of each pool, and of each key's first use. */
+const struct cl_cache_places	*cl_lookahead_places(
+				    const struct cl_lookahead *);
 const uint32_t	*cl_lookahead_first(const struct cl_lookahead *);
 
 /*

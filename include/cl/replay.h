@@ -91,9 +91,9 @@ struct cl_replay_options {
 	const atomic_bool *stop;
 	/*
 	 * For a policy that knows the future: a replay of the same passes with
-	 * the same contract, warm-up and tokens, whose policy foresees in the
-	 * same unit, or NULL.  What that one collects serves this one, too,
-	 * which is given no passes then; cl_replay_foresee comes before this
+	 * the same contract, partition, warm-up and tokens, whose policy
+	 * foresees in the same order, or NULL.  What that one collects serves
+	 * this one, too, which is given no passes then; cl_replay_foresee comes before this
 	 * is finished, and cl_replay_free of the other after it.
 	 */
 	struct cl_replay *ahead;

@@ -10,9 +10,10 @@
  * is filled: two of about a mebibyte.  A run has the memory of its replay and
  * of a stream that waits, twice CL_SPOOL_PIECE and what one batch adds.  What
  * policies that know the future collect is there once for all of them, or
- * twice where they count time in both units.  All runs are to have the same
- * contract, warm-up and tokens.  It borrows the keys, and the model while runs
- * are added.  The sweep is called by one thread.
+ * twice where they tell members of an event apart in both orders.  All runs are
+ * to have the same contract, partition, warm-up and tokens.  It borrows the
+ * keys, and the model while runs are added.  The sweep is called by one
+ * thread.
  */
 
 #include <stdbool.h>

@@ -42,7 +42,8 @@ allocate(struct cl_cache *c, struct cl_err *err)
 	}
 	if (c->policy->info.foresees) {
 		c->next = calloc(c->nkeys, sizeof(*c->next));
-		ok = ok && c->next != NULL;
+		c->places = calloc(c->npools, sizeof(*c->places));
+		ok = ok && c->next != NULL && c->places != NULL;
 	}
 	if (!ok || (c->state = c->policy->open(c)) == NULL)
 		return (cl_fail_nomem(err, "the cache's tables"));
@@ -142,11 +143,14 @@ cl_cache_foretell(struct cl_cache *c, const uint32_t *keys,
 		c->next[keys[i]] = next[i];
 }
 
-void
-cl_cache_begin(struct cl_cache *c, const uint32_t *first)
+int
+cl_cache_begin(struct cl_cache *c, const struct cl_cache_places *places,
+    const uint32_t *first, struct cl_err *err)
 {
 
-	c->policy->begin(c, first);
+	memcpy(c->places, places, c->npools * sizeof(*places));
+	return (c->policy->begin(c, first) == 0 ? CL_OK :
+	    cl_fail_nomem(err, "the cache's view of what is to come"));
 }
 
 uint32_t
@@ -278,6 +282,7 @@ cl_cache_free(struct cl_cache *c)
 	free(c->known);
 	free(c->slot);
 	free(c->next);
+	free(c->places);
 	free(c->spare);
 	free(c->word);
 	free(c->class);

@@ -7,40 +7,47 @@
  * use: members of one event are told apart by what follows it, since those
  * that are hits there must stay, and the missing members are chosen together.
  *
- * Each pool has a heap of four children a node, the furthest at the root, whose
- * entries are next use and key in one number.  An expert's next use only moves
- * away, when it is used: it rises from near the leaves.  A victim leaves a
- * hole at the root, which the newcomer fills when it is used.
+ * Next uses are places, of which no two experts of a pool share one, so each
+ * pool has a bit for each place: it is set where a resident is used next.  Two
+ * levels above have a bit for each word that is not 0, and whoever is furthest
+ * is found by the highest bit of three words.  A use only sets a bit: the one
+ * of its own place stays, and time leaves it behind.  Whose a bit is says the
+ * array of all places, but that is far away in memory: a small table, which
+ * forgets, is asked first.
  *
- * Members of the event at hand have it as their next use until they are used,
- * and so are nearer than all others: where one of them is at the root,
- * everybody is pinned.
+ * Members of the event at hand have none ahead until they are used.  Where a
+ * bit is found whose expert is no unpinned resident, it was left behind, and
+ * all residents are pinned.
  */
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include "cache_int.h"
 
-#define ARITY	4u
-#define HOLE	UINT64_MAX		/* further than all */
+#define LEVELS		3u
+#define WORD_LOG	6u		/* of 64 bits */
 
-struct heap {
-	uint64_t	*entry;		/* next use x 2^32 + key */
-	uint32_t	 n;
+struct marks {
+	uint64_t	*level[LEVELS];	/* the lowest first */
+	const uint32_t	*key;		/* in each place */
+	uint32_t	*recent;	/* the same of some; by its low bits */
+	uint32_t	 mask;		/* these */
+	uint32_t	 top;		/* no word of the highest is set behind */
+	uint32_t	 end;		/* behind the last that is set; 0: none is */
+	uint32_t	 last;		/* whose that one is */
 };
 
 struct belady {
-	uint64_t	*entry;		/* of all heaps */
-	uint32_t	*place;		/* of each key that is in its heap */
-	struct heap	*heap;		/* of each pool */
+	uint64_t	*words;		/* of all marks */
+	uint32_t	*recent;	/* likewise */
+	struct marks	*marks;		/* of each pool */
 
 	/* belady-bypass: the event at hand */
 	const uint32_t	*keys;
 	uint32_t	 nkeys;
 	bool		 planned;
-	uint64_t	*wish;		/* missing members, the nearest first */
-	uint64_t	 last;		/* of them that is kept */
+	uint32_t	*wish;		/* missing members, the nearest first */
+	uint32_t	 last;		/* of them that is kept */
 	uint32_t	*leaver;	/* who leaves for them */
 	uint32_t	 nleavers;
 	uint32_t	 nleft;		/* of them that have left */
@@ -53,117 +60,132 @@ belady_free(void *state)
 
 	if (b == NULL)
 		return;
-	free(b->entry);
-	free(b->place);
-	free(b->heap);
+	free(b->words);
+	free(b->recent);
+	free(b->marks);
 	free(b->wish);
 	free(b->leaver);
 	free(b);
 }
 
+/* Entries of a pool's table of recent marks. */
+static uint32_t
+table_size(const struct pool *p)
+{
+	uint32_t n = 64;
+
+	while (n < 4 * p->nkeys)
+		n *= 2;
+	return (n);
+}
+
 static void *
 belady_open(const struct cl_cache *c)
 {
-	const struct pool *last = &c->pool[c->npools - 1];
 	struct belady *b;
+	size_t n = 0;
 	uint32_t i;
 
 	if ((b = calloc(1, sizeof(*b))) == NULL)
 		return (NULL);
-	b->entry = calloc((size_t)last->first_slot + last->nslots +
-	    (size_t)c->npools * c->nevent, sizeof(*b->entry));
-	b->place = calloc(c->nkeys, sizeof(*b->place));
-	b->heap = calloc(c->npools, sizeof(*b->heap));
+	b->marks = calloc(c->npools, sizeof(*b->marks));
 	b->wish = calloc(c->nevent, sizeof(*b->wish));
 	b->leaver = calloc(c->nevent, sizeof(*b->leaver));
-	if (b->entry == NULL || b->place == NULL || b->heap == NULL ||
-	    b->wish == NULL || b->leaver == NULL) {
+	if (b->marks == NULL || b->wish == NULL || b->leaver == NULL) {
 		belady_free(b);
 		return (NULL);
 	}
 	for (i = 0; i < c->npools; i++)
-		b->heap[i].entry = b->entry + c->pool[i].first_slot +
-		    (size_t)i * c->nevent;
+		n += table_size(&c->pool[i]);
+	if ((b->recent = calloc(n, sizeof(*b->recent))) == NULL) {
+		belady_free(b);
+		return (NULL);
+	}
+	for (n = 0, i = 0; i < c->npools; i++) {
+		b->marks[i].recent = b->recent + n;
+		b->marks[i].mask = table_size(&c->pool[i]) - 1;
+		n += table_size(&c->pool[i]);
+	}
 	return (b);
 }
 
+/* Which bit of its word is that of i? */
 INLINE uint64_t
-entry_of(const struct cl_cache *c, uint32_t key)
+bit(uint32_t i)
 {
 
-	return ((uint64_t)c->next[key] << 32 | key);
+	return (UINT64_C(1) << (i % 64));
 }
 
 INLINE uint32_t
-key_of(uint64_t entry)
+highest(uint64_t word)
 {
 
-	return ((uint32_t)(entry & UINT32_MAX));
+	return (63 - (uint32_t)__builtin_clzll(word));
 }
 
 INLINE void
-place(struct belady *b, struct heap *h, uint32_t i, uint64_t e)
+mark(struct marks *m, uint32_t key, uint32_t place)
 {
+	uint32_t i, at = place;
 
-	h->entry[i] = e;
-	b->place[key_of(e)] = i;
+	for (i = 0; i < LEVELS; i++, at >>= WORD_LOG)
+		m->level[i][at >> WORD_LOG] |= bit(at);
+	m->top = at > m->top ? at : m->top;
+	m->recent[place & m->mask] = key;
+	m->last = place >= m->end ? key : m->last;
+	m->end = place >= m->end ? place + 1 : m->end;
 }
 
-/* Put e where i is, or above. */
-INLINE void
-sift_up(struct belady *b, struct heap *h, uint32_t i, uint64_t e)
+/* Which one is the last now? */
+INLINE uint32_t
+find_end(struct marks *m)
 {
-	uint32_t parent;
+	uint32_t i, at;
 
-	for (; i > 0; i = parent) {
-		parent = (i - 1) / ARITY;
-		if (h->entry[parent] >= e)
-			break;
-		place(b, h, i, h->entry[parent]);
+	while (m->level[LEVELS - 1][m->top] == 0)
+		if (m->top-- == 0) {
+			m->top = 0;
+			return (0);
+		}
+	for (i = LEVELS, at = m->top; i-- > 0;)
+		at = at << WORD_LOG | highest(m->level[i][at]);
+	return (at + 1);
+}
+
+/* Whose place is that? */
+INLINE uint32_t
+whose(const struct cl_cache *c, const struct marks *m, uint32_t place)
+{
+	uint32_t key = m->recent[place & m->mask];
+
+	return (c->next[key] == place ? key : m->key[place]);
+}
+
+/* The last mark goes, and whose it was is returned. */
+INLINE uint32_t
+take_last(const struct cl_cache *c, struct marks *m)
+{
+	uint32_t i, at, key = m->last;
+	uint64_t gone = 1, *word;
+
+	for (i = 0, at = m->end - 1; i < LEVELS; i++, at >>= WORD_LOG) {
+		word = &m->level[i][at >> WORD_LOG];
+		*word &= ~(gone << at % 64);
+		gone &= *word == 0;
 	}
-	place(b, h, i, e);
-}
-
-/* Put e where i is, or below. */
-static void
-sift_down(struct belady *b, struct heap *h, uint32_t i, uint64_t e)
-{
-	uint32_t child, end, far;
-
-	while ((child = ARITY * i + 1) < h->n) {
-		end = child + ARITY < h->n ? child + ARITY : h->n;
-		for (far = child++; child < end; child++)
-			if (h->entry[child] > h->entry[far])
-				far = child;
-		if (h->entry[far] < e)
-			break;
-		place(b, h, i, h->entry[far]);
-		i = far;
-	}
-	place(b, h, i, e);
-}
-
-INLINE void
-close_hole(struct belady *b, struct heap *h)
-{
-
-	if (h->n == 0 || h->entry[0] != HOLE)
-		return;
-	if (--h->n > 0)
-		sift_down(b, h, 0, h->entry[h->n]);
+	if ((m->end = find_end(m)) > 0)
+		m->last = whose(c, m, m->end - 1);
+	return (key);
 }
 
 /* Who is furthest away and not pinned, or NO_KEY. */
 INLINE uint32_t
-furthest(const struct cl_cache *c, struct belady *b, struct heap *h)
+furthest(const struct cl_cache *c, const struct marks *m)
 {
-	uint32_t key;
 
-	close_hole(b, h);
-	if (h->n == 0)
-		return (NO_KEY);
-	key = key_of(h->entry[0]);
-	return (cache_pinned(c, key) ? NO_KEY : key);
+	return (m->end > 0 && c->known[m->last] == CL_CLASS_HIT ? m->last :
+	    NO_KEY);
 }
 
 INLINE bool
@@ -171,14 +193,14 @@ belady_admit(struct cl_cache *c, struct pool *p, uint32_t key,
     uint32_t *victim)
 {
 	struct belady *b = c->state;
-	struct heap *h = &b->heap[p->number];
+	struct marks *m = &b->marks[p->number];
 
 	(void)key;
 	if (!pool_full(p))
 		return (true);
-	if ((*victim = furthest(c, b, h)) == NO_KEY)
+	if ((*victim = furthest(c, m)) == NO_KEY)
 		return (false);
-	h->entry[0] = HOLE;
+	(void)take_last(c, m);
 	return (true);
 }
 
@@ -186,19 +208,10 @@ INLINE void
 belady_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 {
 	struct belady *b = c->state;
-	struct heap *h = &b->heap[p->number];
-	uint64_t e = entry_of(c, key);
 
-	assert(c->next[key] != CL_CACHE_UNTOLD);
-	c->next[key] = CL_CACHE_UNTOLD;
-	if (!cache_resident(c, key))
-		return;
-	if (!fresh)
-		sift_up(b, h, b->place[key], e);
-	else if (h->n > 0 && h->entry[0] == HOLE)
-		sift_down(b, h, 0, e);
-	else
-		sift_up(b, h, h->n++, e);
+	(void)fresh;
+	if (cache_resident(c, key))
+		mark(&b->marks[p->number], key, c->next[key]);
 }
 
 /* Under retain: its use will put it in. */
@@ -211,21 +224,19 @@ belady_enter(struct cl_cache *c, struct pool *p, uint32_t key)
 	(void)key;
 }
 
+/* Nobody is pinned, and newcomers are in as well. */
 INLINE uint32_t
 belady_evict(struct cl_cache *c, struct pool *p)
 {
 	struct belady *b = c->state;
-	struct heap *h = &b->heap[p->number];
-	uint32_t key = furthest(c, b, h);
 
-	h->entry[0] = HOLE;
-	return (key);
+	return (take_last(c, &b->marks[p->number]));
 }
 
 static int
 compare(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	return ((x > y) - (x < y));
 }
@@ -233,27 +244,27 @@ compare(const void *a, const void *b)
 /*
  * Who of the event's missing members is kept: the nearest take the free slots,
  * then one after another the places of the furthest, while they are nearer.
+ * Nobody is nearer who never comes.
  */
 static void
 plan(struct cl_cache *c, struct belady *b, struct pool *p,
     const uint32_t *keys, uint32_t nkeys)
 {
-	struct heap *h = &b->heap[p->number];
-	uint32_t i, n = 0, nfree = p->nslots - p->nused, far;
+	struct marks *m = &b->marks[p->number];
+	uint32_t i, n = 0, nfree = p->nslots - p->nused;
 
 	b->planned = true;
 	b->nleavers = b->nleft = 0;
 	for (i = 0; i < nkeys; i++)
 		if (!cache_resident(c, keys[i]))
-			b->wish[n++] = entry_of(c, keys[i]);
+			b->wish[n++] = c->next[keys[i]];
 	if (n > 1)
 		qsort(b->wish, n, sizeof(*b->wish), compare);
 	for (i = nfree < n ? nfree : n; i < n; i++) {
-		if ((far = furthest(c, b, h)) == NO_KEY ||
-		    b->wish[i] >> 32 >= h->entry[0] >> 32)
+		if (furthest(c, m) == NO_KEY || b->wish[i] >= m->end ||
+		    b->wish[i] >= c->places[p->number].naccesses)
 			break;
-		b->leaver[b->nleavers++] = far;
-		h->entry[0] = HOLE;
+		b->leaver[b->nleavers++] = take_last(c, m);
 	}
 	b->last = i == 0 ? 0 : b->wish[i - 1];
 }
@@ -268,7 +279,7 @@ bypass_admit(struct cl_cache *c, struct pool *p, uint32_t key,
 		plan(c, b, p, &key, 1);
 	else if (!b->planned)
 		plan(c, b, p, b->keys, b->nkeys);
-	if (entry_of(c, key) > b->last) {
+	if (c->next[key] > b->last) {
 		c->out.nrejects++;
 		return (false);
 	}
@@ -284,24 +295,52 @@ bypass_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 	belady_use(c, p, key, fresh);
 }
 
-/* A cache begins another trace: all next uses are other ones. */
-static void
-belady_begin(struct cl_cache *c, const uint32_t *next)
+/* How many words a level has for so many bits. */
+static size_t
+words(uint32_t nbits)
 {
-	struct belady *b = c->state;
-	struct heap *h;
-	uint32_t i, k, key;
+
+	return (nbits / 64 + 1);
+}
+
+/* Deal words to the levels of all pools; returns how many. */
+static size_t
+deal(const struct cl_cache *c, struct belady *b, uint64_t *from)
+{
+	struct marks *m;
+	size_t n = 0;
+	uint32_t i, k, nplaces;
 
 	for (i = 0; i < c->npools; i++) {
-		h = &b->heap[i];
-		h->n = 0;
+		m = &b->marks[i];
+		nplaces = c->places[i].naccesses + c->pool[i].nkeys;
+		m->key = c->places[i].key;
+		m->top = m->end = 0;
+		for (k = 0; k < LEVELS; k++) {
+			m->level[k] = from == NULL ? NULL : from + n;
+			n += words(nplaces >> k * WORD_LOG);
+		}
+	}
+	return (n);
+}
+
+static int
+belady_begin(struct cl_cache *c, const uint32_t *first)
+{
+	struct belady *b = c->state;
+	uint32_t i, k, key;
+
+	free(b->words);
+	if ((b->words = calloc(deal(c, b, NULL), sizeof(*b->words))) == NULL)
+		return (-1);
+	(void)deal(c, b, b->words);
+	for (i = 0; i < c->npools; i++)
 		for (k = 0; k < c->pool[i].nkeys; k++) {
 			key = c->pool[i].first_key + k;
 			if (cache_resident(c, key))
-				sift_up(b, h, h->n++,
-				    (uint64_t)next[key] << 32 | key);
+				mark(&b->marks[i], key, first[key]);
 		}
-	}
+	return (0);
 }
 
 POLICY_SERVE(belady)

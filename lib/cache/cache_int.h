@@ -77,8 +77,8 @@ struct policy {
 	/* The policy's own state for the cache, or NULL when out of memory. */
 	void	*(*open)(const struct cl_cache *);
 	void	 (*free)(void *);
-	/* Of one that foresees: another trace, and its first uses. */
-	void	 (*begin)(struct cl_cache *, const uint32_t *next);
+	/* Of one that foresees: a trace, and first uses; -1: out of memory. */
+	int	 (*begin)(struct cl_cache *, const uint32_t *first);
 	void	 (*serve)(struct cl_cache *, struct pool *, const uint32_t *,
 		    uint32_t);
 	/* What the flag "compat" makes of it, or NULL where there is none. */
@@ -103,6 +103,7 @@ struct cl_cache {
 	uint16_t	*known;		/* of each key: class, PINNED */
 	uint32_t	*slot;		/* of each key; NULL: nobody asks */
 	uint32_t	*next;		/* of each key, as foretold, or NULL */
+	struct cl_cache_places *places;	/* of each pool, likewise */
 	uint32_t	*spare;		/* compat: slots, the free ones behind */
 	uint32_t	 dropped;	/* compat: the last, or NO_KEY */
 	uint64_t	*word;		/* classes of the event at hand */

@@ -1,12 +1,12 @@
 /*
  * Keys of all events in one array, where each event begins in a second, and
- * what else a pass was in a third.  What was foretold is kept like events.  One walk back through the events knows of
- * each key when it was last met, which is its next use from there.
+ * what else a pass was in a third.  What was foretold is kept like events.  One
+ * walk back through the events knows of each key where it was last met, which
+ * is its next use from there.
  *
- * Where members of an event are told apart by what follows it, each has the
- * place it would have if the event were sorted by next use.  What follows is
- * compared as a whole in that way: a next use is a place among members that
- * were sorted before.
+ * Under event each member has the place that it would have if the event were
+ * sorted, by key or by next use.  What follows is compared as a whole in that
+ * way: a next use is a place among members that were sorted before.
  */
 
 #include <assert.h>
@@ -20,7 +20,7 @@
 #include "cl/lookahead.h"
 #include "cl/vec.h"
 
-#define ACCESSES_MAX	(UINT32_MAX - 1)	/* NEVER is no time */
+#define FEW	32u		/* members whose ranks are counted, not sorted */
 
 struct pass {
 	uint64_t	ntokens;
@@ -32,10 +32,10 @@ struct pass {
 	bool		skipped;
 };
 
-/* A member of an event, to be sorted. */
-struct member {
-	uint32_t	next;
-	uint32_t	key;
+/* Where what is met in a pool is put, from the last place down. */
+struct room {
+	uint32_t	*at;
+	uint32_t	 left;
 };
 
 struct cl_lookahead {
@@ -60,8 +60,11 @@ struct cl_lookahead {
 
 	/* seen */
 	uint32_t	*next;		/* of each access */
-	uint32_t	*met;		/* of each key: when last met */
-	struct member	*member;	/* of one event */
+	uint32_t	*at;		/* keys in places, if not as in key */
+	struct cl_cache_places *places;	/* of each pool */
+	struct room	*room;		/* of each pool, while looking */
+	uint32_t	*met;		/* of each key: where last met */
+	uint64_t	*member;	/* of one event: next use, key */
 
 	/* handed out */
 	size_t		 at_pass;
@@ -103,10 +106,10 @@ add_event(struct cl_lookahead *l, const struct cl_event *e, struct cl_err *err)
 {
 	int status;
 
-	if (e->n > ACCESSES_MAX - l->naccesses)
+	if (e->n > CL_LOOKAHEAD_MAX - l->naccesses)
 		return (cl_fail(err, CL_ENOTSUP, "a policy that knows the "
 		    "future takes traces of at most %u accesses",
-		    ACCESSES_MAX));
+		    CL_LOOKAHEAD_MAX));
 	if ((status = cl_vec_grow(&l->key, &l->access_cap, l->naccesses + e->n,
 	    sizeof(*l->key), err)) != CL_OK ||
 	    (status = cl_vec_grow(&l->first, &l->event_cap, l->nevents + 1,
@@ -176,26 +179,9 @@ end_of(const struct cl_lookahead *l, size_t e)
 static int
 compare(const void *a, const void *b)
 {
-	const struct member *x = a, *y = b;
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	if (x->next != y->next)
-		return (x->next < y->next ? -1 : 1);
-	return ((x->key > y->key) - (x->key < y->key));
-}
-
-/* Members of event e are met at their places by what follows it. */
-static void
-meet_in_places(struct cl_lookahead *l, size_t e)
-{
-	uint32_t first = l->first[e], n = (uint32_t)(end_of(l, e) - first), i;
-
-	for (i = 0; i < n; i++) {
-		l->member[i].next = l->next[first + i];
-		l->member[i].key = l->key[first + i];
-	}
-	qsort(l->member, n, sizeof(*l->member), compare);
-	for (i = 0; i < n; i++)
-		l->met[l->member[i].key] = first + i;
+	return ((x > y) - (x < y));
 }
 
 /* Give back what an array of n elements has grown too much. */
@@ -208,27 +194,161 @@ shrink(uint32_t **p, size_t n)
 		*p = less;
 }
 
+/* The column of event e, which should be that one. */
+static uint32_t
+column_of(const struct cl_lookahead *l, size_t e, uint32_t column)
+{
+	uint32_t key = l->key[l->first[e]];
+
+	if (column < l->keys->ncolumns && key - l->keys->column[column].base <
+	    l->keys->column[column].nexperts)
+		return (column);
+	return (cl_keys_column(l->keys, key));
+}
+
+/* How many accesses each pool has. */
+static void
+count_accesses(struct cl_lookahead *l, const uint32_t *pools)
+{
+	uint32_t column = 0;
+	size_t e;
+
+	if (pools == NULL) {
+		l->places[0].naccesses = (uint32_t)l->naccesses;
+		return;
+	}
+	for (e = 0; e < l->nevents; e++) {
+		column = column_of(l, e, column);
+		l->places[pools[column++]].naccesses +=
+		    (uint32_t)(end_of(l, e) - l->first[e]);
+	}
+}
+
+/* Places of all pools one behind another, and what is behind their last. */
+static void
+lay_out(struct cl_lookahead *l, uint32_t *at, const uint32_t *pools,
+    uint32_t npools)
+{
+	const struct cl_keys *keys = l->keys;
+	uint32_t pool, i = 0, key = 0, place, column;
+
+	for (pool = 0; pool < npools; pool++) {
+		l->places[pool].key = l->room[pool].at = at;
+		place = l->room[pool].left = l->places[pool].naccesses;
+		for (; i < keys->ncolumns; i++) {
+			column = keys->order[i];
+			if (pools != NULL && pools[column] != pool)
+				break;
+			for (; key < keys->column[column].base +
+			    keys->column[column].nexperts; key++) {
+				at[place] = key;
+				l->met[key] = place++;
+			}
+		}
+		at += place;
+	}
+}
+
+static int
+make_places(struct cl_lookahead *l, bool as_they_came, const uint32_t *pools,
+    uint32_t npools, struct cl_err *err)
+{
+	size_t n = l->naccesses + l->keys->nkeys;
+	uint32_t *key = realloc(l->key, (as_they_came ? n : l->naccesses + 1) *
+	    sizeof(*key));
+
+	if (key != NULL)
+		l->key = key;
+	l->next = calloc(l->naccesses + 1, sizeof(*l->next));
+	l->places = calloc(npools, sizeof(*l->places));
+	l->room = calloc(npools, sizeof(*l->room));
+	if (!as_they_came)
+		l->at = calloc(n, sizeof(*l->at));
+	if (key == NULL || l->next == NULL || l->places == NULL ||
+	    l->room == NULL || (!as_they_came && l->at == NULL))
+		return (cl_fail_nomem(err, "what is to come"));
+	count_accesses(l, pools);
+	lay_out(l, as_they_came ? l->key : l->at, pools, npools);
+	return (CL_OK);
+}
+
+/* A member is met in a place. */
+static void
+put(struct cl_lookahead *l, uint64_t member, uint32_t *at, uint32_t place)
+{
+
+	at[place] = (uint32_t)member;
+	l->met[at[place]] = place;
+}
+
+/* Members of event e are met in the places from that one on, in order. */
+static void
+meet_in_order(struct cl_lookahead *l, size_t e, uint32_t *at, uint32_t place,
+    enum cl_cache_future future)
+{
+	uint32_t first = l->first[e], n = (uint32_t)(end_of(l, e) - first);
+	uint32_t i, j, rank;
+	uint64_t *m = l->member;
+
+	for (i = 0; i < n; i++) {
+		l->next[first + i] = l->met[l->key[first + i]];
+		m[i] = l->key[first + i];
+		if (future == CL_FUTURE_PLACES)
+			m[i] |= (uint64_t)l->next[first + i] << 32;
+	}
+	if (n > FEW) {
+		qsort(m, n, sizeof(*m), compare);
+		for (i = 0; i < n; i++)
+			put(l, m[i], at, place + i);
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		for (rank = 0, j = 0; j < n; j++)
+			rank += m[j] < m[i];
+		put(l, m[i], at, place + rank);
+	}
+}
+
+/* The same, as they came. */
+static void
+meet(struct cl_lookahead *l, size_t e, uint32_t *at, uint32_t place)
+{
+	size_t i;
+
+	for (i = l->first[e]; i < end_of(l, e); i++, place++) {
+		l->next[i] = l->met[l->key[i]];
+		l->met[l->key[i]] = place;
+		if (at != NULL)
+			at[place] = l->key[i];
+	}
+}
+
 int
 cl_lookahead_look(struct cl_lookahead *l, enum cl_contract contract,
-    enum cl_cache_future future, struct cl_err *err)
+    enum cl_cache_future future, const uint32_t *pools, uint32_t npools,
+    struct cl_err *err)
 {
-	bool serial = contract == CL_CONTRACT_SERIAL;
-	size_t e, i;
+	bool as_they_came = contract == CL_CONTRACT_SERIAL && pools == NULL;
+	uint32_t column = 0, pool = 0;
+	struct room *room;
+	size_t e;
+	int status;
 
-	shrink(&l->key, l->naccesses);
 	shrink(&l->first, l->nevents);
-	l->next = calloc(l->naccesses + 1, sizeof(*l->next));
-	if (l->next == NULL)
-		return (cl_fail_nomem(err, "what is to come"));
-	for (i = 0; i < l->keys->nkeys; i++)
-		l->met[i] = CL_CACHE_NEVER;
+	if ((status = make_places(l, as_they_came, pools, npools, err)) !=
+	    CL_OK)
+		return (status);
 	for (e = l->nevents; e-- > 0;) {
-		for (i = end_of(l, e); i-- > l->first[e];) {
-			l->next[i] = l->met[l->key[i]];
-			l->met[l->key[i]] = (uint32_t)(serial ? i : e);
+		if (pools != NULL) {
+			column = column_of(l, e, column - 1);
+			pool = pools[column];
 		}
-		if (!serial && future == CL_FUTURE_PLACES)
-			meet_in_places(l, e);
+		room = &l->room[pool];
+		room->left -= (uint32_t)(end_of(l, e) - l->first[e]);
+		if (contract == CL_CONTRACT_SERIAL)
+			meet(l, e, as_they_came ? NULL : room->at, room->left);
+		else
+			meet_in_order(l, e, room->at, room->left, future);
 	}
 	return (CL_OK);
 }
@@ -256,6 +376,7 @@ cl_lookahead_view(const struct cl_lookahead *l, struct cl_err *err)
 	v->npasses = l->npasses;
 	v->next = l->next;
 	v->met = l->met;
+	v->places = l->places;
 	v->event = calloc(l->keys->ncolumns, sizeof(*v->event));
 	v->foretold = calloc(l->keys->ncolumns, sizeof(*v->foretold));
 	v->out_next = calloc(l->keys->ncolumns, sizeof(*v->out_next));
@@ -265,6 +386,13 @@ cl_lookahead_view(const struct cl_lookahead *l, struct cl_err *err)
 		return (NULL);
 	}
 	return (v);
+}
+
+const struct cl_cache_places *
+cl_lookahead_places(const struct cl_lookahead *l)
+{
+
+	return (l->places);
 }
 
 const uint32_t *
@@ -279,7 +407,7 @@ cl_lookahead_next(struct cl_lookahead *l, const struct cl_pass **pass,
     const uint32_t *const **next)
 {
 	const struct pass *p;
-	uint32_t i, column, first;
+	uint32_t i, column = 0, first;
 
 	if (l->at_pass == l->npasses)
 		return (CL_END);
@@ -287,16 +415,17 @@ cl_lookahead_next(struct cl_lookahead *l, const struct cl_pass **pass,
 	memset(l->event, 0, l->keys->ncolumns * sizeof(*l->event));
 	for (i = 0; i < p->nevents; i++, l->at_event++) {
 		first = l->first[l->at_event];
-		column = cl_keys_column(l->keys, l->key[first]);
+		column = column_of(l, l->at_event, column);
 		l->event[column].keys = l->key + first;
 		l->event[column].n = (uint32_t)(end_of(l, l->at_event) -
 		    first);
 		l->out_next[column] = l->next + first;
-		if (l->said_n == NULL)
-			continue;
-		l->foretold[column].keys = l->said + l->at_said;
-		l->foretold[column].n = l->said_n[l->at_event];
-		l->at_said += l->said_n[l->at_event];
+		if (l->said_n != NULL) {
+			l->foretold[column].keys = l->said + l->at_said;
+			l->foretold[column].n = l->said_n[l->at_event];
+			l->at_said += l->said_n[l->at_event];
+		}
+		column++;
 	}
 	l->out = (struct cl_pass){ .begins = p->begins, .ends = p->ends,
 	    .prefill = p->prefill, .skipped = p->skipped,
@@ -319,6 +448,9 @@ cl_lookahead_free(struct cl_lookahead *l)
 		free(l->first);
 		free(l->pass);
 		free(l->next);
+		free(l->at);
+		free(l->places);
+		free(l->room);
 		free(l->met);
 		free(l->member);
 		free(l->said);

@@ -4,6 +4,8 @@
  * ends where the replay will, so that what it foretells is what comes.
  */
 
+#include <stdlib.h>
+
 #include "cl/err.h"
 #include "cl/events.h"
 #include "cl/lookahead.h"
@@ -48,6 +50,27 @@ stopped(const struct cl_replay *r)
 	return (r->o.stop != NULL && atomic_load(r->o.stop));
 }
 
+/* Find next uses, in the cache's pools. */
+static int
+look(struct cl_replay *r, struct cl_err *err)
+{
+	uint32_t i, n = r->keys->ncolumns, *pools, npools = 1;
+	int status;
+
+	if ((pools = calloc(n, sizeof(*pools))) == NULL)
+		return (cl_fail_nomem(err, "what is to come"));
+	for (i = 0; i < n; i++) {
+		pools[i] = r->column[i].pool;
+		if (pools[i] >= npools)
+			npools = pools[i] + 1;
+	}
+	status = cl_lookahead_look(r->ahead, r->o.contract,
+	    r->o.policy.info->foresees, npools > 1 ? pools : NULL, npools,
+	    err);
+	free(pools);
+	return (status);
+}
+
 int
 cl_replay_foresee(struct cl_replay *r, struct cl_err *err)
 {
@@ -55,8 +78,7 @@ cl_replay_foresee(struct cl_replay *r, struct cl_err *err)
 	if (r->ahead == NULL || r->foreseen)
 		return (CL_OK);
 	r->foreseen = true;
-	return (cl_lookahead_look(r->ahead, r->o.contract,
-	    r->o.policy.info->foresees, err));
+	return (look(r, err));
 }
 
 int
@@ -73,8 +95,9 @@ cl_replay_collected(struct cl_replay *r, struct cl_stats_end *end,
 	if (r->o.ahead == NULL && (status = cl_replay_foresee(r, err)) !=
 	    CL_OK)
 		return (status);
-	if (r->o.before != NULL)
-		cl_cache_begin(r->cache, cl_lookahead_first(r->ahead));
+	if ((status = cl_cache_begin(r->cache, cl_lookahead_places(r->ahead),
+	    cl_lookahead_first(r->ahead), err)) != CL_OK)
+		return (status);
 	cl_replay_clock(r);
 	while (!stopped(r)) {
 		if (cl_lookahead_next(r->ahead, &pass, &r->next) == CL_END)

@@ -23,44 +23,53 @@ struct trace {
 	uint32_t	n;
 	uint32_t	key[NEVENTS * FEW];
 	uint32_t	next[NEVENTS * FEW];
+	uint32_t	at[NEVENTS * FEW + NKEYS];	/* keys, by place */
+	uint32_t	first[NKEYS];
 };
 
-/* When each access's key is used again, by looking for it. */
-static void
-look_ahead(struct trace *t, enum cl_contract contract)
+/* Would access i of an event come before access j, by what follows or key? */
+static bool
+before(const struct trace *t, uint32_t i, uint32_t j, bool by_next)
 {
-	uint32_t i, j, naccesses = t->nevents * t->n;
 
-	for (i = 0; i < naccesses; i++) {
-		for (j = i + 1; j < naccesses && t->key[j] != t->key[i]; j++)
-			;
-		t->next[i] = j == naccesses ? CL_CACHE_NEVER :
-		    (contract == CL_CONTRACT_EVENT ? j / t->n : j);
-	}
+	if (by_next)
+		return (t->next[i] < t->next[j]);
+	return (t->key[i] < t->key[j]);
 }
 
-/* The same, where members of an event are told apart by what follows it. */
+/* Every access's place, and that of its key's next use, by looking for it. */
 static void
-look_further(struct trace *t)
+look_ahead(struct trace *t, bool event, bool by_next)
 {
-	uint32_t rank[NEVENTS * FEW], i, j, e, naccesses = t->nevents * t->n;
+	uint32_t place[NEVENTS * FEW + NKEYS], n = t->nevents * t->n;
+	uint32_t e, i, j;
 
-	for (i = naccesses; i-- > 0;) {
-		for (j = i + 1; j < naccesses && t->key[j] != t->key[i]; j++)
-			;
-		t->next[i] = j == naccesses ? CL_CACHE_NEVER : rank[j];
-		e = i - i % t->n;
-		if (i != e)
-			continue;
-		for (i = e; i < e + t->n; i++) {
-			rank[i] = e;
-			for (j = e; j < e + t->n; j++)
-				rank[i] += t->next[j] < t->next[i] ||
-				    (t->next[j] == t->next[i] &&
-				    t->key[j] < t->key[i]);
+	for (i = 0; i < NKEYS; i++)
+		place[n + i] = t->first[i] = n + i;
+	for (e = t->nevents; e-- > 0;) {
+		for (i = e * t->n; i < (e + 1) * t->n; i++) {
+			for (j = i + 1; j < n && t->key[j] != t->key[i]; j++)
+				;
+			t->next[i] = place[j == n ? n + t->key[i] : j];
 		}
-		i = e;
+		for (i = e * t->n; i < (e + 1) * t->n; i++) {
+			place[i] = event ? e * t->n : i;
+			for (j = e * t->n; event && j < (e + 1) * t->n; j++)
+				place[i] += before(t, j, i, by_next);
+			t->first[t->key[i]] = place[i];
+		}
 	}
+	for (i = 0; i < n + NKEYS; i++)
+		t->at[place[i]] = i < n ? t->key[i] : i - n;
+}
+
+/* A cache begins the trace. */
+static void
+begin(struct cl_cache *c, const struct trace *t)
+{
+	struct cl_cache_places places = { t->at, t->nevents * t->n };
+
+	assert(cl_cache_begin(c, &places, t->first, NULL) == CL_OK);
 }
 
 static struct cl_cache_policy
@@ -76,11 +85,8 @@ static void
 foresee(const char *policy, struct trace *t, enum cl_contract contract)
 {
 
-	if (policy_of(policy).info->foresees == CL_FUTURE_PLACES &&
-	    contract == CL_CONTRACT_EVENT)
-		look_further(t);
-	else
-		look_ahead(t, contract);
+	look_ahead(t, contract == CL_CONTRACT_EVENT,
+	    policy_of(policy).info->foresees == CL_FUTURE_PLACES);
 }
 
 static struct cl_cache *
@@ -114,6 +120,7 @@ misses_of(const char *policy, const struct trace *t, uint32_t nslots,
 	struct cl_cache *c = cache_of(policy, FEW, nslots, contract);
 	uint32_t i, misses = 0;
 
+	begin(c, t);
 	for (i = 0; i < t->nevents; i++)
 		misses += t->n - serve(c, t, i)->nhits;
 	cl_cache_free(c);
@@ -319,8 +326,9 @@ belady_equals_its_twin(void)
 		memset(resident, 0, sizeof(resident));
 		nused = 0;
 		random_trace(&t, &rng, NEVENTS, 3, NKEYS);
-		look_ahead(&t, CL_CONTRACT_EVENT);
+		look_ahead(&t, true, false);
 		c = cache_of("belady", NKEYS, nslots, CL_CONTRACT_EVENT);
+		begin(c, &t);
 		for (e = 0; e < t.nevents; e++) {
 			out = serve(c, &t, e);
 			memset(pinned, 0, sizeof(pinned));
@@ -354,7 +362,7 @@ static void
 another_trace_is_foretold_anew(const char *policy)
 {
 	struct trace both, second;
-	uint32_t first[NKEYS], i, half = NEVENTS / 2;
+	uint32_t i, half = NEVENTS / 2;
 	const struct cl_cache_outcome *a, *b;
 	struct cl_cache *one, *two;
 	uint64_t rng = 21;
@@ -366,17 +374,15 @@ another_trace_is_foretold_anew(const char *policy)
 	second.nevents = half;
 	foresee(policy, &both, CL_CONTRACT_SERIAL);
 	foresee(policy, &second, CL_CONTRACT_SERIAL);
-	for (i = 0; i < NKEYS; i++)
-		first[i] = CL_CACHE_NEVER;
-	for (i = 2 * half; i-- > 0;)
-		first[second.key[i]] = i;
 	one = cache_of(policy, NKEYS, 5, CL_CONTRACT_SERIAL);
 	two = cache_of(policy, NKEYS, 5, CL_CONTRACT_SERIAL);
+	begin(one, &both);
+	begin(two, &both);
 	for (i = 0; i < half; i++) {
 		(void)serve(one, &both, i);
 		(void)serve(two, &both, i);
 	}
-	cl_cache_begin(two, first);
+	begin(two, &second);
 	for (i = 0; i < half; i++) {
 		a = serve(one, &both, half + i);
 		b = serve(two, &second, i);

@@ -94,6 +94,38 @@ foretell(struct event *events, enum cl_contract contract)
 	}
 }
 
+/* Give every access its place in time, and that of the next use; see cache.h. */
+static void
+foretell_places(const struct event *events, enum cl_contract contract,
+    uint32_t base, uint32_t nkeys, uint32_t (*next)[NMEMBERS], uint32_t *at,
+    struct cl_cache_places *places, uint32_t *met)
+{
+	uint32_t i, j, k, n = 0, place;
+	const struct event *e;
+
+	for (i = 0; i < NEVENTS; i++)
+		if (events[i].key[0] - base < nkeys)
+			n += events[i].n;
+	*places = (struct cl_cache_places){ at, n };
+	for (k = 0; k < nkeys; k++)
+		at[met[k] = n + k] = k;
+	for (i = NEVENTS; i-- > 0;) {
+		e = &events[i];
+		if (e->key[0] - base >= nkeys)
+			continue;
+		n -= e->n;
+		for (j = 0; j < e->n; j++)
+			next[i][j] = met[e->key[j] - base];
+		for (j = 0; j < e->n; j++) {
+			place = contract == CL_CONTRACT_EVENT ? n : n + j;
+			for (k = 0; contract == CL_CONTRACT_EVENT &&
+			    k < e->n; k++)
+				place += e->key[k] < e->key[j];
+			at[met[e->key[j] - base] = place] = e->key[j] - base;
+		}
+	}
+}
+
 /* Hits of one cache for the keys of a column, or of all. */
 static uint64_t
 hits_of_one(const struct event *events, const char *policy,
@@ -102,12 +134,18 @@ hits_of_one(const struct event *events, const char *policy,
 	struct cl_cache_pool pool = { nkeys, nslots };
 	struct cl_cache_options o = { .pools = &pool, .npools = 1,
 	    .nevent = NMEMBERS, .contract = contract };
+	uint32_t next[NEVENTS][NMEMBERS], at[NEVENTS * NMEMBERS + 16];
+	uint32_t i, j, key[NMEMBERS], first[16];
+	struct cl_cache_places places;
 	struct cl_cache *cache;
-	uint32_t i, j, key[NMEMBERS];
 	uint64_t hits = 0;
 
 	assert(cl_cache_policy_parse(policy, &o.policy, NULL) == CL_OK);
 	assert((cache = cl_cache_new(&o, NULL)) != NULL);
+	foretell_places(events, contract, base, nkeys, next, at, &places,
+	    first);
+	if (o.policy.info->foresees != CL_FUTURE_NONE)
+		assert(cl_cache_begin(cache, &places, first, NULL) == CL_OK);
 	for (i = 0; i < NEVENTS; i++) {
 		if (events[i].key[0] < base ||
 		    events[i].key[0] >= base + nkeys)
@@ -115,8 +153,7 @@ hits_of_one(const struct event *events, const char *policy,
 		for (j = 0; j < events[i].n; j++)
 			key[j] = events[i].key[j] - base;
 		if (o.policy.info->foresees != CL_FUTURE_NONE)
-			cl_cache_foretell(cache, key, events[i].next,
-			    events[i].n);
+			cl_cache_foretell(cache, key, next[i], events[i].n);
 		hits += cl_cache_serve(cache, 0, key, events[i].n)->nhits;
 	}
 	cl_cache_free(cache);
