@@ -418,7 +418,7 @@ their_speed(const struct made *m, const struct others *x, const char *algo,
 {
 	char command[4096];
 
-	(void)snprintf(command, sizeof(command), "'%s' '%s/oracle' "
+	(void)snprintf(command, sizeof(command), "'%s' '%s/oracleGeneral' "
 	    "oracleGeneral %s %u --ignore-obj-size=1 -o /dev/null >/dev/null "
 	    "2>&1", x->cachesim, x->scratch, algo,
 	    m->keys->nkeys * percent / 100);
@@ -594,7 +594,7 @@ main(int argc, char **argv)
 	make(&large, 160, 384, naccesses);
 	(void)snprintf(path, sizeof(path), "%s/bench.clt", x.scratch);
 	write_trace(&small, path);
-	(void)snprintf(path, sizeof(path), "%s/oracle", x.scratch);
+	(void)snprintf(path, sizeof(path), "%s/oracleGeneral", x.scratch);
 	if (x.cachesim != NULL)
 		write_oracle(&small, path);
 	bench_all(&small, &large, &x, only);
