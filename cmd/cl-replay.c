@@ -40,10 +40,12 @@ int
 main(int argc, char **argv)
 {
 	struct replay_options o;
-	int first;
+	int first, status;
 
 	fe_init(&command);
 	replay_options(&o, argc, argv, &first);
 	input_check(argv + first, argc - first);
-	return (o.mode(&o, argv + first, argc - first));
+	status = o.mode(&o, argv + first, argc - first);
+	replay_options_free(&o);
+	return (status);
 }

@@ -82,6 +82,7 @@ extern const char *const replay_os_caches[];	/* by enum cl_io_os_cache */
  */
 void	replay_options(struct replay_options *, int argc, char **argv,
 	    int *first);
+void	replay_options_free(struct replay_options *);
 
 /* Options of how experts are read and used; the others are above these. */
 enum {

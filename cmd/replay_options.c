@@ -3,6 +3,7 @@
  */
 
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cl/calibrate.h"
@@ -280,4 +281,12 @@ replay_options(struct replay_options *o, int argc, char **argv, int *first)
 	if (o->io != REPLAY_MODEL && o->device != NULL)
 		fe_misuse("--device is of --io model");
 	replay_engine_check(o);
+}
+
+void
+replay_options_free(struct replay_options *o)
+{
+
+	free(o->lists.policy);
+	cl_budgets_free(&o->lists.budgets);
 }
