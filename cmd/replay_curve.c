@@ -9,6 +9,7 @@
 #include "cl/err.h"
 #include "cl/keys.h"
 #include "cl/lookahead.h"
+#include "fe.h"
 #include "study.h"
 
 struct state {
@@ -151,5 +152,9 @@ replay_curve(const struct replay_options *o, char *const *operands, int n)
 		.free = curve_free,
 	};
 
+	if (o->curve == CL_CURVE_BELADY &&
+	    o->replay.contract == CL_CONTRACT_RETAIN)
+		fe_misuse("--curve belady is of --contract event or serial: "
+		    "belady does not retain");
 	return (study_traces(&study, o, operands, n));
 }

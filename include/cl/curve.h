@@ -25,7 +25,7 @@ enum cl_curve_policy {
 };
 
 struct cl_curve_options {
-	enum cl_contract contract;
+	enum cl_contract contract;	/* belady has no retain */
 	enum cl_curve_policy policy;
 	bool		 layers;	/* one for each column, too */
 };

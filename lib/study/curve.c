@@ -2,7 +2,8 @@
  * lru: a cache of C slots that is never smaller than an event holds the C most
  * recent keys, so that a key hits from its rank on.  Smaller ones, which an
  * event overflows, are kept as a stack of their own, as deep as the largest
- * event so far demands; inclusion joins the two.
+ * event so far demands; inclusion joins the two.  Under retain, where nothing
+ * is pinned, all of them hold the most recent keys.
  *
  * belady: the stack is all there is.
  */
@@ -29,7 +30,7 @@ open_scope(struct scope *s, const struct cl_curve *c, uint32_t base,
 		return (cl_fail_nomem(err, "a curve"));
 	if (lru && (s->recency = cl_recency_new(nkeys, err)) == NULL)
 		return (err->code);
-	if (lru && c->o.contract == CL_CONTRACT_SERIAL)
+	if (lru && c->o.contract != CL_CONTRACT_EVENT)
 		return (CL_OK);
 	s->stack = cl_stack_new(nkeys, s->depth, nlargest, err);
 	return (s->stack == NULL ? err->code : CL_OK);
@@ -56,6 +57,11 @@ cl_curve_new(const struct cl_keys *keys, const struct cl_curve_options *o,
 {
 	struct cl_curve *c;
 
+	if (o->policy == CL_CURVE_BELADY && o->contract == CL_CONTRACT_RETAIN) {
+		cl_fail(err, CL_EINVAL, "policy belady has no contract retain, "
+		    "and no curve under it");
+		return (NULL);
+	}
 	if ((c = calloc(1, sizeof(*c))) == NULL)
 		goto nomem;
 	c->keys = keys;
@@ -67,8 +73,8 @@ cl_curve_new(const struct cl_keys *keys, const struct cl_curve_options *o,
 	c->top = calloc(keys->nlargest, sizeof(*c->top));
 	c->last = calloc(keys->nkeys, sizeof(*c->last));
 	c->window = 1;
-	if (c->last == NULL || c->scope == NULL || c->rank == NULL || c->worth == NULL ||
-	    c->top == NULL)
+	if (c->scope == NULL || c->rank == NULL || c->worth == NULL ||
+	    c->top == NULL || c->last == NULL)
 		goto nomem;
 	if (open_scopes(c, err) == CL_OK)
 		return (c);
@@ -114,7 +120,7 @@ lru_event(struct cl_curve *c, struct scope *s, const uint32_t *keys,
 {
 	uint32_t i, place;
 
-	if (n > s->depth + 1)
+	if (s->stack != NULL && n > s->depth + 1)
 		deepen(c, s, n - 1);
 	cl_recency_event(s->recency, keys, n, s->base, c->rank);
 	for (i = 0; i < n; i++) {
@@ -213,7 +219,7 @@ cl_curve_event(struct cl_curve *c, uint32_t column, const uint32_t *keys,
 {
 	uint32_t i;
 
-	if (c->o.contract == CL_CONTRACT_EVENT) {
+	if (c->o.contract != CL_CONTRACT_SERIAL) {
 		event(c, column, keys, next, n);
 		return;
 	}

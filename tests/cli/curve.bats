@@ -42,6 +42,16 @@ curve()
 	same_as_replays 1 2 47 48 49 63 64 65 100 300 512
 	curve serial skip
 	same_as_replays 1 64 65 200
+	curve retain union
+	same_as_replays 1 5 40 63 64 65 100 300 512
+}
+
+@test "a policy that does not retain has no curve of it" {
+	run --separate-stderr cl-replay --curve belady --contract retain \
+	    "$TRACE"
+	status_is 2
+	stdout_is ""
+	[[ $stderr == "cl-replay: --curve belady is of --contract event or "* ]]
 }
 
 @test "the curve of belady is what replays with that policy find" {

@@ -180,19 +180,19 @@ check_scope(const struct event *events, const struct cl_curve *curve,
 }
 
 static void
-check_curve(const char *name, enum cl_curve_policy policy)
+check_curve(const char *name, enum cl_curve_policy policy,
+    enum cl_contract contract)
 {
 	struct event *events = calloc(NEVENTS, sizeof(*events));
 	struct cl_keys *keys = make_keys();
-	struct cl_curve_options o = { .policy = policy, .layers = true };
+	struct cl_curve_options o = { .policy = policy, .contract = contract,
+	    .layers = true };
 	struct cl_curve *curve;
 	uint32_t round, i;
 
 	assert(events != NULL);
-	for (round = 0; round < 24; round++) {
-		o.contract = round % 2 ? CL_CONTRACT_SERIAL :
-		    CL_CONTRACT_EVENT;
-		make_events(events, keys, 1 + round / 2 % NMEMBERS,
+	for (round = 0; round < 12; round++) {
+		make_events(events, keys, 1 + round % NMEMBERS,
 		    1000 + round);
 		foretell(events, o.contract);
 		assert((curve = cl_curve_new(keys, &o, NULL)) != NULL);
@@ -215,14 +215,30 @@ static void
 an_lru_curve_is_lru_at_every_capacity(void)
 {
 
-	check_curve("lru", CL_CURVE_LRU);
+	check_curve("lru", CL_CURVE_LRU, CL_CONTRACT_EVENT);
+	check_curve("lru", CL_CURVE_LRU, CL_CONTRACT_SERIAL);
+	check_curve("lru", CL_CURVE_LRU, CL_CONTRACT_RETAIN);
 }
 
 static void
 a_belady_curve_is_belady_at_every_capacity(void)
 {
 
-	check_curve("belady", CL_CURVE_BELADY);
+	check_curve("belady", CL_CURVE_BELADY, CL_CONTRACT_EVENT);
+	check_curve("belady", CL_CURVE_BELADY, CL_CONTRACT_SERIAL);
+}
+
+static void
+a_belady_curve_under_retain_is_refused(void)
+{
+	struct cl_keys *keys = make_keys();
+	struct cl_curve_options o = { .policy = CL_CURVE_BELADY,
+	    .contract = CL_CONTRACT_RETAIN };
+	struct cl_err err = { 0 };
+
+	assert(cl_curve_new(keys, &o, &err) == NULL);
+	assert(err.code == CL_EINVAL && strstr(err.msg, "retain") != NULL);
+	cl_keys_free(keys);
 }
 
 /* Ranks against a list, over lines that were compacted often. */
@@ -287,6 +303,8 @@ static const struct unit table[] = {
 	    an_lru_curve_is_lru_at_every_capacity },
 	{ "a belady curve is belady at every capacity",
 	    a_belady_curve_is_belady_at_every_capacity },
+	{ "a belady curve under retain is refused",
+	    a_belady_curve_under_retain_is_refused },
 	{ "a reset keeps what caches hold", a_reset_keeps_what_caches_hold },
 };
 
