@@ -84,6 +84,9 @@ void	replay_options(struct replay_options *, int argc, char **argv,
 	    int *first);
 void	replay_options_free(struct replay_options *);
 
+/* Die of an option, by its long name, that means nothing to what is done. */
+void	replay_mode_check(const struct replay_options *, const char *name);
+
 /* Options of how experts are read and used; the others are above these. */
 enum {
 	OPT_COMPUTE = 1024,

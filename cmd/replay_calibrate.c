@@ -12,7 +12,6 @@
 #include "fe.h"
 #include "replay.h"
 
-#define SEED		1
 #define FEW_BYTES	0.9		/* of those asked for */
 
 /* Half the distance of the quartiles, in per cent of the median. */
@@ -40,8 +39,9 @@ tell(const struct cl_calibration *c)
 		    "samples)", (unsigned long long)c->dense_bytes,
 		    c->dense_ns.median / 1e3, spread(&c->dense_ns),
 		    c->dense_ns.n);
-	fe_warn("kernel: %.0f bytes/s +- %.1f%% (%zu samples)",
-	    c->kernel.median, spread(&c->kernel), c->kernel.n);
+	if (c->spec.kernel != 0)
+		fe_warn("kernel: %.0f bytes/s +- %.1f%% (%zu samples)",
+		    c->kernel.median, spread(&c->kernel), c->kernel.n);
 	fe_warn("the model is off by %.1f%% on average", c->error * 100);
 	if ((double)c->device_bytes < FEW_BYTES * (double)c->asked_bytes)
 		fe_warn("%llu of the %llu bytes that were read came from the "
@@ -67,17 +67,20 @@ measure(const struct replay_options *o, const char *path,
 			.hugepages = o->hugepages,
 		},
 		.nsamples = o->nsamples,
-		.seed = SEED,
+		.compute_ns = o->replay.compute_ns,
+		.seed = o->seed,
 	};
 	struct cl_model *model;
 	struct cl_budget_slots slots;
-	struct cl_compute *compute;
+	struct cl_compute *compute = NULL;
 	int status;
 
 	if ((model = cl_model_open(path, err)) == NULL)
 		return (err->code);
-	co.compute = compute = cl_compute_new(CL_COMPUTE_KERNEL, SEED, err);
-	status = compute == NULL ? err->code :
+	if (o->compute != CL_COMPUTE_NONE)
+		compute = cl_compute_new(o->compute, o->seed, err);
+	co.compute = compute;
+	status = err->code != CL_OK ? err->code :
 	    cl_budget_resolve(&o->budget, CL_PARTITION_GLOBAL, model, &slots,
 	    err);
 	if (status == CL_OK) {
@@ -102,7 +105,7 @@ replay_calibrate(const struct replay_options *o, char *const *operands, int n)
 	if (measure(o, operands[0], &c, &err) != CL_OK)
 		fe_die(&err);
 	tell(&c);
-	out = fe_output(NULL, false, false);
+	out = fe_output(o->output, o->replace, false);
 	cl_dst_printf(out, "%s\n", cl_virtual_text(text, &c.spec));
 	return (fe_finish(out, FE_DONE));
 }

@@ -98,10 +98,9 @@ replay_engine_check(const struct replay_options *o)
 {
 	bool ahead = o->replay.predict.kind != CL_PREDICT_OFF;
 
-	if (ahead && o->mode != replay_traces)
-		fe_misuse("--prefetch is of a single replay");
-	if (!ahead && o->replay.predict.width != 0)
-		fe_misuse("--width is of --prefetch");
+	if (!ahead && o->mode != replay_predict &&
+	    o->replay.predict.width != 0)
+		fe_misuse("--width is of --prefetch and --predict");
 	if (o->io != REPLAY_REAL && o->verify)
 		fe_misuse("--verify-bytes is of --io real");
 	if (o->io != REPLAY_REAL && o->replay.compute_ns != 0)

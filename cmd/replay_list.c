@@ -10,13 +10,14 @@ int
 replay_list(const struct replay_options *o, char *const *operands, int n)
 {
 	const struct cl_cache_policy_info *info;
-	struct cl_dst *out = fe_output(NULL, false, false);
+	struct cl_dst *out;
 	char takes[CL_CACHE_TAKES_TEXT];
 	unsigned i;
 
-	(void)o;
 	(void)operands;
-	(void)n;
+	if (n != 0)
+		fe_misuse("--list-policies takes no operand");
+	out = fe_output(o->output, o->replace, false);
 	cl_dst_printf(out, "policy\tparameters\tsummary\tpaper\n");
 	for (i = 0; (info = cl_cache_policy(i)) != NULL; i++)
 		cl_dst_printf(out, "%s\t%s\t%s\t%s\n", info->name,

@@ -108,6 +108,8 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
+#define NLONG	(sizeof(long_options) / sizeof(long_options[0]))
+
 static void
 take_device(struct replay_options *o, const char *text)
 {
@@ -243,7 +245,9 @@ is_curve(const char *arg)
 void
 replay_options(struct replay_options *o, int argc, char **argv, int *first)
 {
-	int c;
+	bool given[NLONG] = { false };
+	int c, at = 0;
+	size_t i;
 
 	*o = (struct replay_options){
 		.replay = { .predict.seed = 1 },
@@ -255,7 +259,7 @@ replay_options(struct replay_options *o, int argc, char **argv, int *first)
 		.nsamples = 9,
 		.mode = replay_traces,
 	};
-	while ((c = getopt_long(argc, argv, "ho:V", long_options, NULL)) != -1)
+	while ((c = getopt_long(argc, argv, "ho:V", long_options, &at)) != -1)
 		switch (c) {
 		case 'h':
 			fe_help();
@@ -271,9 +275,13 @@ replay_options(struct replay_options *o, int argc, char **argv, int *first)
 				optarg = argv[optind++];
 			/* FALLTHROUGH */
 		default:
+			given[at] = true;
 			take_option(o, c, optarg);
 		}
 	*first = optind;
+	for (i = 0; i < NLONG; i++)
+		if (given[i])
+			replay_mode_check(o, long_options[i].name);
 	replay_lists_end(o);
 	if (o->io == REPLAY_MODEL && o->device == NULL)
 		fe_misuse("--io model needs a --device: "

@@ -2,8 +2,8 @@
  * --predict: how well predictors foretell a layer.
  */
 
-#include "cl/foresight.h"
 #include "cl/err.h"
+#include "cl/foresight.h"
 #include "study.h"
 
 static void *
@@ -11,8 +11,7 @@ foresight_open(const struct replay_options *o, const struct cl_keys *keys,
     const struct cl_model *m, struct cl_err *err)
 {
 
-	(void)o;
-	return (cl_foresight_new(keys, m, 0, err));
+	return (cl_foresight_new(keys, m, o->replay.predict.width, err));
 }
 
 static int

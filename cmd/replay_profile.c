@@ -2,8 +2,8 @@
  * --stats: what the trace says of locality.
  */
 
-#include "cl/profile.h"
 #include "cl/err.h"
+#include "cl/profile.h"
 #include "study.h"
 
 static void *

@@ -130,6 +130,8 @@ cl_conditions_study(struct cl_stats_conds *c, const char *study,
 	set_events(c, what, o, err);
 	if (policy != NULL)
 		(void)cl_stats_set_str(c, "policy", policy, err);
+	if (o->predict.width != 0)
+		(void)cl_stats_set_u64(c, "width", o->predict.width, err);
 	return (err->code);
 }
 

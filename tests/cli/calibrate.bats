@@ -14,6 +14,15 @@ load helpers
 	    .machine.device == $device and .measured.wall_ns > 0'
 }
 
+@test "a calibrated device computes as it is asked to, and may go to a file" {
+	run --separate-stderr cl-replay --calibrate --samples 5 \
+	    --compute none --compute-us 7 -o device "$MODEL"
+	status_is 0
+	stdout_is ""
+	[[ $stderr != *kernel* ]]
+	[[ $(<device) =~ ,compute=7us$ ]]
+}
+
 @test "each figure of a calibration tells its samples and their spread" {
 	run --separate-stderr cl-replay --calibrate --samples 5 --threads 2 \
 	    "$MODEL"

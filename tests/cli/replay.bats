@@ -115,6 +115,11 @@ policies()
 }
 
 @test "policies are listed with their parameters, and others refused" {
+	run --separate-stderr cl-replay --list-policies "$TRACE"
+	status_is 2
+	stdout_is ""
+	[ "${stderr_lines[0]}" = \
+	    "cl-replay: --list-policies takes no operand" ]
 	run --separate-stderr cl-replay --list-policies
 	status_is 0
 	stderr_is ""

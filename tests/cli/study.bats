@@ -166,3 +166,43 @@ by_study()
 	        $w[0].runs[0].totals.tokens * 64]'
 	[ "$output" = '[true,true]' ]
 }
+
+@test "an option that means nothing to a study is refused, not passed over" {
+	while read -r mode option; do
+		run --separate-stderr cl-replay --$mode $option "$TRACE"
+		status_is 2
+		stdout_is ""
+		option=${option%% *}
+		[ "${stderr_lines[0]}" = \
+		    "cl-replay: $option means nothing to --$mode" ]
+	done <<-'END'
+		curve --cache 10%
+		curve --warm
+		curve --io none
+		stats --policy lru
+		stats --window 8
+		stats --contract serial
+		stats --partition layer
+		stats --smart delta:1
+		predict --prefetch ahead
+		predict --drop 1
+		predict --threads 2
+		list-policies --policy lru
+		calibrate --model m.gguf
+		calibrate --prefill skip
+	END
+	run --separate-stderr cl-replay --curve --stats "$TRACE"
+	status_is 2
+	[ "${stderr_lines[0]}" = "cl-replay: --curve means nothing to --stats" ]
+	run --separate-stderr cl-replay --samples 5 "$TRACE"
+	status_is 2
+	[ "${stderr_lines[0]}" = "cl-replay: --samples is of --calibrate" ]
+}
+
+@test "predictors foretell as many experts as are asked for" {
+	run bash -c 'cl-replay --predict --width 3 "$1" | cl-report -f json |
+	    jq -c ".runs[0] | [.width, ([.tables.foresight[] |
+	        select(.predictor == \"previous\")] |
+	        all(.foretold == 3 * .cells and .cells > 0))]"' - "$TRACE"
+	[ "$output" = '[3,true]' ]
+}

@@ -166,7 +166,7 @@ singles()
 	run cl-replay --jobs 0 "$TRACE"
 	status_is 2
 	misuse "lists of policies or budgets, and parts of them, are replayed, not studied" \
-	    --curve --cache 5%,6%
+	    --calibrate --cache 5%,6%
 	misuse "2 policies with 10001 budgets are more than 16384 runs" \
 	    --policy lru,lfu --cache 0e..10000e/1e
 }
