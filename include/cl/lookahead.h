@@ -6,7 +6,7 @@
  * from the end, and handed out again as they came, with the next use of each
  * member of each event.
  *
- * Memory: 8 bytes an access, 4 an event and 32 a pass; where passes come with
+ * Memory: 8 bytes an access, 4 an event and 24 a pass; where passes come with
  * what is foretold, 4 bytes for each of that and 4 more an event; and 4 more an
  * access where places differ from the order of accesses: under event, and with
  * several pools.  While it is collected there are no next uses yet, and what is
