@@ -27,6 +27,12 @@ struct cl_prefix	*cl_prefix_new(struct cl_err *);
 void	cl_prefix_add(struct cl_prefix *, uint32_t seq, uint32_t pos,
 	    uint64_t what);
 
+/*
+ * Counts start anew.  Sequences that have begun are remembered as far as they
+ * got, and are not counted.
+ */
+void	cl_prefix_reset(struct cl_prefix *);
+
 /* The trace is over: the table prefixes of cl-stats(5). */
 int	cl_prefix_write(struct cl_prefix *, struct cl_stats_writer *,
 	    struct cl_err *);

@@ -1,12 +1,12 @@
 /*
  * The hash of a prefix is chained from that of the prefix before it, so that
- * one look-up a token tells whether an earlier sequence began like this, and a
- * sequence that has once left all others needs none.  An open table holds the
- * hashes, each with the sequence that had it first: a sequence is no repetition
+ * one look-up a token tells whether an earlier sequence began like this, and
+ * else remembers that this one did.  An open table holds the hashes, each with the sequence that had it first: a sequence is no repetition
  * of itself.
  */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cl/err.h"
 #include "cl/hash.h"
@@ -122,6 +122,16 @@ cl_prefix_add(struct cl_prefix *p, uint32_t seq, uint32_t pos, uint64_t what)
 		s->shared++;
 	else
 		s->parted = true;
+}
+
+void
+cl_prefix_reset(struct cl_prefix *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < CL_PREFIX_SEQUENCES; i++)
+		p->sequence[i].number = 0;
+	memset(p->bucket, 0, sizeof(p->bucket));
 }
 
 int

@@ -232,6 +232,7 @@ cl_profile_reset(struct cl_profile *p)
 		p->column[c] = (struct profile_column){ .rank = rank };
 	}
 	memset(p->uses, 0, p->keys->nkeys * sizeof(*p->uses));
+	cl_prefix_reset(p->prefix);
 }
 
 void

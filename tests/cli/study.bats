@@ -147,6 +147,23 @@ by_study()
 	[ "$output" = '[[0,2,0,6,0],[2,1,0,3,2],[4,1,1,4,4]]' ]
 }
 
+@test "a sequence of the warm-up is known to later ones and not counted" {
+	{
+		printf 'seq\tpos\ttoken\tlayer\texperts\n'
+		for seq in 0 1; do
+			for pos in 0 1 2 3; do
+				printf '%d\t%d\t%d\t0\t0,1\n' $seq $pos $pos
+			done
+		done
+	} | cl-trace --load --experts 4 >t.clt
+	run bash -c 'for n in 0 2 4; do cl-replay --stats --warmup $n t.clt |
+	    cl-report -f json | jq -c "[.runs[0].tables.prefixes[] |
+	        [.shared_from, .sequences, .repeated]]"; done'
+	[ "${lines[0]}" = '[[0,1,0],[4,1,1]]' ]
+	[ "${lines[1]}" = '[[2,1,0]]' ]
+	[ "${lines[2]}" = '[[4,1,1]]' ]
+}
+
 @test "a forecast that is the truth foretells all" {
 	cl-trace --synthetic --predict-corr 1 --tokens 64 -o t.clt "$MODEL"
 	run bash -c 'cl-replay --predict t.clt | cl-report -f json |
