@@ -5,13 +5,14 @@
  * waits, is real; so the one can be held against the model of the other.
  */
 
-#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "cl/clock.h"
 #include "cl/virtual.h"
 #include "io_int.h"
+
+#define SECOND	UINT64_C(1000000000)	/* in nanoseconds */
 
 struct sleeper {
 	struct cl_io_pool pool;		/* comes first: it is the io's state */
@@ -23,18 +24,18 @@ static void
 sleep_read(struct cl_io *io, struct cl_io_read *r)
 {
 	struct sleeper *s = io->state;
-	struct timespec until;
-	uint64_t end;
+	struct timespec left;
+	uint64_t now, end;
 
 	(void)pthread_mutex_lock(&io->mu);
 	end = cl_virtual_serve(&s->device, cl_clock_ns(), r->part->nbytes,
 	    r->job->dense);
 	(void)pthread_mutex_unlock(&io->mu);
-	until.tv_sec = (time_t)(end / 1000000000);
-	until.tv_nsec = (long)(end % 1000000000);
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
-	    EINTR)
-		;
+	while ((now = cl_clock_ns()) < end) {	/* a signal may cut it short */
+		left.tv_sec = (time_t)((end - now) / SECOND);
+		left.tv_nsec = (long)((end - now) % SECOND);
+		(void)nanosleep(&left, NULL);
+	}
 }
 
 static void
