@@ -93,8 +93,8 @@ try_grid(const struct cl_model *m, const struct cl_calibration *c,
 
 	for (i = 0; i <= GRID; i++)
 		for (k = 0; k <= GRID; k++) {
-			s.read = s.dense = (uint64_t)exp(r->rate_from +
-			    i * r->rate_step);
+			s.read = s.dense = (uint64_t)fmax(CL_VIRTUAL_RATE_MIN,
+			    exp(r->rate_from + i * r->rate_step));
 			s.latency_ns = (uint64_t)(r->latency_from +
 			    k * r->latency_step);
 			error = error_of(m, c, &s);

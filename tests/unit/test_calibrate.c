@@ -108,6 +108,17 @@ one_reader_is_enough_to_calibrate(void)
 }
 
 static void
+the_slowest_device_there_may_be_is_found_too(void)
+{
+	static struct cl_calibration c;
+
+	calibrate("read=1K,latency=1us,depth=1", 1, &c);
+	assert(c.spec.read >= CL_VIRTUAL_RATE_MIN);
+	assert(close_to(c.spec.read, CL_VIRTUAL_RATE_MIN, 0.05));
+	assert(c.error < 0.05);
+}
+
+static void
 few_samples_are_no_figure(void)
 {
 	static struct cl_calibration c;
@@ -129,6 +140,8 @@ static const struct unit units[] = {
 	{ "so is one of little depth", so_is_one_of_little_depth },
 	{ "one reader is enough to calibrate",
 	    one_reader_is_enough_to_calibrate },
+	{ "the slowest device there may be is found, too",
+	    the_slowest_device_there_may_be_is_found_too },
 	{ "four samples make no figure", few_samples_are_no_figure },
 };
 
