@@ -22,6 +22,7 @@
 struct cl_conditions;
 struct cl_err;
 struct cl_model;
+struct cl_trace_head;
 struct feed_trace;
 
 /* The lists of a sweep; of each, a run alone has the first. */
@@ -127,6 +128,10 @@ void	replay_conditions(struct cl_conditions *,
  */
 int	replay_same_model(const struct feed_trace *, const struct cl_model *,
 	    bool before, uint64_t *fingerprint, struct cl_err *);
+
+/* --window or, where it is not given, what suits the trace. */
+uint64_t	replay_window(const struct replay_options *,
+		    const struct cl_trace_head *);
 
 /* Say, once, that a budget was less than a slot. */
 void	replay_raised(const struct cl_budget_slots *, const char *budget,

@@ -13,7 +13,6 @@
 
 #define POLICIES_MAX	1024u
 #define RUNS_MAX	16384u		/* each has a cache of its own */
-#define WINDOW		64		/* of a run alone */
 
 void
 replay_policies(struct replay_lists *l, const char *text)
@@ -100,15 +99,12 @@ replay_lists_end(struct replay_options *o)
 	o->replay.policy = l->policy[0];
 	o->budget = l->budgets.item[0].budget;
 	o->budget_text = l->budgets.item[0].text;
-	if (!o->window_said)
-		o->replay.window = WINDOW;
 	if (l->npolicies == 1 && l->budgets.n == 1 && l->nparts == 0)
 		return;
 	check(o);
 	o->mode = replay_sweep;
 	o->io = REPLAY_NONE;
-	if (!o->window_said)
-		o->replay.window = 0;
+	o->window_said = true;		/* else there are none */
 	if (l->njobs == 0)
 		l->njobs = cl_host_processors();
 }

@@ -23,6 +23,8 @@
 #include "replay.h"
 
 #define CODE_BYTES	(1 << 20)
+#define WINDOW		64		/* tokens */
+#define WINDOW_SHIFT	10
 
 /* A run of one trace, from its head to its trailer. */
 struct run {
@@ -315,6 +317,17 @@ replay_raised(const struct cl_budget_slots *slots, const char *budget,
 }
 
 static int
+/* A dent, and the recovery from it, are made to be seen. */
+uint64_t
+replay_window(const struct replay_options *o, const struct cl_trace_head *head)
+{
+
+	if (o->window_said)
+		return (o->replay.window);
+	return (cl_trace_head_find(head, "shift") != NULL ? WINDOW_SHIFT :
+	    WINDOW);
+}
+
 verify_expert(void *arg, uint32_t layer, uint32_t expert,
     const struct cl_device_slab *slab, uint32_t nslabs, struct cl_err *err)
 {
@@ -420,6 +433,7 @@ open_run(struct run *r, const struct feed_trace *t,
 		tell_reader(r);
 	o.nslots = slots.nslots;
 	o.classes = slots.classes;
+	o.window = replay_window(r->o, head);
 	o.device = r->device;
 	o.before = r->before;
 	o.touches = touches(head, r->keys);

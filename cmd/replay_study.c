@@ -24,6 +24,7 @@ static const enum cl_counter counted[] = { CL_N_TOKENS, CL_N_PADDING,
 struct run {
 	const struct study *study;
 	const struct replay_options *o;
+	uint64_t	 window;	/* in tokens; 0: none */
 	struct cl_dst	*out;
 	struct cl_keys	*keys;
 	struct cl_events *events;
@@ -44,9 +45,8 @@ struct run {
 static int
 end_window(struct run *r, struct cl_err *err)
 {
-	uint64_t window = r->o->replay.window;
 
-	r->next_window = (r->seen / window + 1) * window;
+	r->next_window = (r->seen / r->window + 1) * r->window;
 	r->windowed = r->seen;
 	return (r->study->window(r->state, r->writer, r->seen, err));
 }
@@ -110,6 +110,7 @@ write_conditions(struct run *r, const struct feed_trace *t,
     const struct cl_trace_head *head, struct cl_err *err)
 {
 	struct cl_stats_conds c = { 0 };
+	struct cl_replay_options o = r->o->replay;
 	struct cl_conditions what = {
 		.trace = t->input,
 		.member = t->number,
@@ -118,7 +119,8 @@ write_conditions(struct run *r, const struct feed_trace *t,
 	};
 
 	if (cl_conditions_study(&c, r->study->what, r->study->policy, &what,
-	    head, &r->o->replay, err) == CL_OK)
+	o.window = r->window;
+	    head, &o, err) == CL_OK)
 		r->writer = cl_stats_writer_new(r->out, &c, err);
 	cl_stats_conds_free(&c);
 	return (r->writer == NULL ? err->code : CL_OK);
@@ -132,8 +134,8 @@ start(struct run *r)
 	r->warming = o->warmup > 0;
 	r->done = false;
 	r->seen = r->pass_tokens = r->windowed = 0;
-	r->windows = o->window != 0 && r->study->window != NULL;
-	r->next_window = o->window;
+	r->windows = r->window != 0 && r->study->window != NULL;
+	r->next_window = r->window;
 	memset(r->n, 0, sizeof(r->n));
 }
 
@@ -164,6 +166,7 @@ open_run(struct run *r, const struct feed_trace *t,
 	int status;
 
 	start(r);
+	r->window = replay_window(r->o, head);
 	if ((r->keys = cl_keys_new(head->model, err)) == NULL ||
 	    (r->events = cl_events_new(r->keys, r->o->prefill,
 	    r->study->cells, &sink, err)) == NULL ||

@@ -693,3 +693,18 @@ rows()
 	status_is 2
 	[[ $stderr == *'another model'* ]]
 }
+
+@test "a shift has windows that show it, unless they are asked for" {
+	cl-trace --synthetic=fixed --tokens 300 --shift 100:60 "$MODEL" >s.clt
+	cl-replay --io none --cache 20% s.clt | cl-report -f json >s.json
+	[ "$(jq '.runs[0].window' s.json)" -eq 10 ]
+	[ "$(jq '.runs[0].windows | length' s.json)" -eq 30 ]
+	# Hits before it, in it, and when it has been over for a while.
+	jq -e '.runs[0].windows | map(.hits) |
+	    (.[5:10] | add) > 2 * (.[11:16] | add) and
+	    (.[20:25] | add) > 2 * (.[11:16] | add)' s.json
+	cl-replay --io none --window 64 s.clt | cl-report -f json >s.json
+	[ "$(jq '.runs[0].window' s.json)" -eq 64 ]
+	cl-replay --curve s.clt | cl-report -f json >s.json
+	[ "$(jq '.runs[0].window' s.json)" -eq 10 ]
+}
