@@ -26,6 +26,7 @@ struct feed_trace {
 	const char	*name;		/* of the input, or input:member */
 	uint64_t	 number;	/* of the input's, from 1 */
 	struct cl_trace_reader *reader;
+	uint64_t	 waited_ns;	/* for what other readers read of it */
 };
 
 struct feed_sink {
@@ -39,6 +40,12 @@ struct feed_sink {
 		    const struct cl_trace_block *, struct cl_err *);
 	int	(*end)(void *arg, const struct feed_trace *,
 		    const struct cl_stats_end *, struct cl_err *);
+	/*
+	 * The trace is over, and whole: is it wanted once more, its sequences
+	 * being new ones?  Then its blocks come again before its end.  NULL:
+	 * never.
+	 */
+	int	(*again)(void *arg, bool *yes, struct cl_err *);
 	/* Nothing of the trace is left, however it ended. */
 	void	(*drop)(void *arg);
 	/* Is the output beyond repair, so that no other trace is of use? */
@@ -46,6 +53,9 @@ struct feed_sink {
 	void	*arg;
 	const char *unit;		/* of progress: "tokens replayed" */
 };
+
+/* Nanoseconds spent so far waiting for the input of the trace. */
+uint64_t	feed_wait_ns(const struct feed_trace *);
 
 /* FE_DONE when every trace came whole. */
 int	feed(char *const *operands, int n, const struct feed_sink *);

@@ -23,6 +23,8 @@ struct input {
 	const char	*glob;		/* in the operand, or NULL */
 	char		*name;
 	bool		 pipe;
+	uint64_t	 off;		/* of stdin, where it is a file */
+	bool		 quiet;		/* what is not read has been said */
 	bool		 looked;	/* src or pack is what it is */
 	struct cl_src	*src;		/* not given away yet */
 	struct cl_pack	*pack;		/* NULL: a trace */
@@ -116,7 +118,37 @@ input_open(const char *operand)
 		fe_die(&err);
 	in->pipe = (input_path(in) == NULL ? fstat(STDIN_FILENO, &st) :
 	    stat(in->path, &st)) != 0 || !S_ISREG(st.st_mode);
+	if (!in->pipe && input_path(in) == NULL)
+		in->off = (uint64_t)lseek(STDIN_FILENO, 0, SEEK_CUR);
 	return (in);
+}
+
+struct input *
+input_again(const struct input *first, struct cl_err *err)
+{
+	struct input *in;
+
+	if (first->pipe) {
+		(void)cl_fail(err, CL_ENOTSUP, "%s: a pipe cannot be read "
+		    "again", first->name);
+		return (NULL);
+	}
+	if ((in = calloc(1, sizeof(*in))) == NULL) {
+		cl_fail_nomem(err, "an input");
+		return (NULL);
+	}
+	in->glob = first->glob;
+	in->quiet = true;
+	in->path = cl_vec_strndup(first->path, strlen(first->path), err);
+	in->name = cl_vec_strndup(first->name, strlen(first->name), err);
+	if (in->path != NULL && in->name != NULL)
+		in->src = input_path(in) == NULL ?
+		    cl_src_fd_from(STDIN_FILENO, first->off, in->name,
+		    fe_stop(), err) : cl_src_file(in->path, fe_stop(), err);
+	if (in->src != NULL)
+		return (in);
+	input_close(in);
+	return (NULL);
 }
 
 /* Is the member a trace, by its name or else by its first bytes? */
@@ -136,7 +168,7 @@ take_member(struct input *in, const struct cl_pack_member *m,
 	int take = 1;
 
 	if (m->other != NULL) {
-		if (!m->folder)
+		if (!m->folder && !in->quiet)
 			fe_warn("%s:%s: %s: not read", in->name, m->name,
 			    m->other);
 		return (0);
@@ -150,7 +182,7 @@ take_member(struct input *in, const struct cl_pack_member *m,
 		take = is_trace(m->name, *src, err);
 	if (take != 1)
 		cl_src_close(*src);
-	if (take == 0 && !corpus_is_ours(m->name))
+	if (take == 0 && !in->quiet && !corpus_is_ours(m->name))
 		fe_warn("%s:%s: no trace: not read", in->name, m->name);
 	return (take);
 }

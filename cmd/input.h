@@ -37,6 +37,12 @@ const char	*input_name(const struct input *);	/* for people */
 const char	*input_path(const struct input *);	/* NULL: a pipe */
 bool	input_pipe(const struct input *);	/* is it no regular file? */
 
+/*
+ * The same input from its beginning, beside the first, with nothing more said
+ * of what is not read; NULL: it is a pipe, or gone.
+ */
+struct input	*input_again(const struct input *, struct cl_err *);
+
 void	input_close(struct input *);
 
 #endif /* INPUT_H */

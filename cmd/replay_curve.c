@@ -144,6 +144,7 @@ replay_curve(const struct replay_options *o, char *const *operands, int n)
 		.what = "curve",
 		.policy = replay_curves[o->curve],
 		.cells = CL_CELLS_NONE,
+		.cyclic = true,
 		.open = curve_open,
 		.pass = curve_pass,
 		.reset = curve_reset,

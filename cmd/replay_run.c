@@ -45,6 +45,7 @@ struct run {
 	struct cl_events *events;
 	struct replay_fit fit;		/* of static */
 	struct cl_replay *replay;
+	uint64_t	 ntokens;	/* replayed when the trace last began */
 	bool		 told_reader;	/* what it does not do */
 	bool		 broken;	/* the output lacks a trailer, for good */
 };
@@ -316,7 +317,6 @@ replay_raised(const struct cl_budget_slots *slots, const char *budget,
 	}
 }
 
-static int
 /* A dent, and the recovery from it, are made to be seen. */
 uint64_t
 replay_window(const struct replay_options *o, const struct cl_trace_head *head)
@@ -328,6 +328,7 @@ replay_window(const struct replay_options *o, const struct cl_trace_head *head)
 	    WINDOW);
 }
 
+static int
 verify_expert(void *arg, uint32_t layer, uint32_t expert,
     const struct cl_device_slab *slab, uint32_t nslabs, struct cl_err *err)
 {
@@ -449,8 +450,7 @@ open_run(struct run *r, const struct feed_trace *t,
 	o.uses = r->fit.uses;
 	status = write_conditions(r, t, head, m, &slots, &o, err);
 	if (status == CL_OK)
-		status = make_replay(r, m, &o,
-		    cl_trace_reader_wait_ns(t->reader), err);
+		status = make_replay(r, m, &o, feed_wait_ns(t), err);
 	if (status == CL_OK && r->o->io != REPLAY_NONE)
 		status = write_machine(r, t, err);
 	return (status);
@@ -484,10 +484,34 @@ replay_block(void *arg, const struct feed_trace *t,
 
 	if (cl_replay_done(r->replay))
 		return (CL_OK);
-	cl_replay_waited(r->replay, cl_trace_reader_wait_ns(t->reader));
+	cl_replay_waited(r->replay, feed_wait_ns(t));
 	status = cl_events_block(r->events, block, err);
 	if (cl_replay_done(r->replay))
 		cl_trace_reader_want(t->reader, CL_TRACE_SKIM);
+	return (note(r, status));
+}
+
+bool
+replay_more(const struct replay_options *o, const struct cl_events *e,
+    uint64_t *before)
+{
+	uint64_t was = *before;
+
+	*before = cl_events_tokens(e);
+	return (o->replay.tokens != 0 && *before > was);
+}
+
+/* Too short for what was asked for? */
+static int
+again(void *arg, bool *yes, struct cl_err *err)
+{
+	struct run *r = arg;
+	int status = cl_events_finish(r->events, err);
+
+	*yes = status == CL_OK && replay_more(r->o, r->events, &r->ntokens) &&
+	    !cl_replay_done(r->replay);
+	if (*yes)
+		cl_replay_again(r->replay);
 	return (note(r, status));
 }
 
@@ -499,7 +523,7 @@ end_run(void *arg, const struct feed_trace *t, const struct cl_stats_end *end,
 	struct run *r = arg;
 	int status;
 
-	cl_replay_waited(r->replay, cl_trace_reader_wait_ns(t->reader));
+	cl_replay_waited(r->replay, feed_wait_ns(t));
 	if ((status = cl_events_finish(r->events, err)) == CL_OK)
 		status = cl_replay_finish(r->replay, end, err);
 	return (note(r, status));
@@ -536,6 +560,7 @@ drop_run(void *arg)
 	free(r->fit.uses);
 	r->fit.uses = NULL;
 	cl_stats_writer_free(r->writer);
+	r->ntokens = 0;
 	r->events = NULL;
 	r->writer = NULL;
 	if (r->o->warm && r->replay != NULL && !r->broken) {
@@ -572,6 +597,7 @@ replay_traces(const struct replay_options *o, char *const *operands, int n)
 	struct feed_sink sink = {
 		.begin = begin_run,
 		.block = replay_block,
+		.again = again,
 		.end = end_run,
 		.drop = drop_run,
 		.broken = is_broken,

@@ -34,6 +34,7 @@ struct run {
 
 	bool		 warming;
 	bool		 done;
+	uint64_t	 ntokens;	/* when the trace last began */
 	uint64_t	 pass_tokens;	/* of the pass at hand, so far */
 	uint64_t	 seen;		/* tokens, in or behind the warm-up */
 	bool		 windows;	/* there are any */
@@ -109,8 +110,8 @@ static int
 write_conditions(struct run *r, const struct feed_trace *t,
     const struct cl_trace_head *head, struct cl_err *err)
 {
-	struct cl_stats_conds c = { 0 };
 	struct cl_replay_options o = r->o->replay;
+	struct cl_stats_conds c = { 0 };
 	struct cl_conditions what = {
 		.trace = t->input,
 		.member = t->number,
@@ -118,8 +119,8 @@ write_conditions(struct run *r, const struct feed_trace *t,
 		.prefill = r->o->prefill,
 	};
 
-	if (cl_conditions_study(&c, r->study->what, r->study->policy, &what,
 	o.window = r->window;
+	if (cl_conditions_study(&c, r->study->what, r->study->policy, &what,
 	    head, &o, err) == CL_OK)
 		r->writer = cl_stats_writer_new(r->out, &c, err);
 	cl_stats_conds_free(&c);
@@ -133,7 +134,7 @@ start(struct run *r)
 
 	r->warming = o->warmup > 0;
 	r->done = false;
-	r->seen = r->pass_tokens = r->windowed = 0;
+	r->seen = r->pass_tokens = r->windowed = r->ntokens = 0;
 	r->windows = r->window != 0 && r->study->window != NULL;
 	r->next_window = r->window;
 	memset(r->n, 0, sizeof(r->n));
@@ -165,8 +166,8 @@ open_run(struct run *r, const struct feed_trace *t,
 	struct cl_events_sink sink = { take_pass, r };
 	int status;
 
-	start(r);
 	r->window = replay_window(r->o, head);
+	start(r);
 	if ((r->keys = cl_keys_new(head->model, err)) == NULL ||
 	    (r->events = cl_events_new(r->keys, r->o->prefill,
 	    r->study->cells, &sink, err)) == NULL ||
@@ -248,6 +249,17 @@ finish(struct run *r, const struct cl_stats_end *end, struct cl_err *err)
 }
 
 static int
+again(void *arg, bool *yes, struct cl_err *err)
+{
+	struct run *r = arg;
+	int status = cl_events_finish(r->events, err);
+
+	*yes = status == CL_OK && replay_more(r->o, r->events, &r->ntokens) &&
+	    !r->done;
+	return (note(r, status));
+}
+
+static int
 end_run(void *arg, const struct feed_trace *t, const struct cl_stats_end *end,
     struct cl_err *err)
 {
@@ -288,6 +300,7 @@ study_traces(const struct study *study, const struct replay_options *o,
 	struct feed_sink sink = {
 		.begin = begin_run,
 		.block = take_block,
+		.again = study->cyclic ? again : NULL,
 		.end = end_run,
 		.drop = drop_run,
 		.broken = is_broken,

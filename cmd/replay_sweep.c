@@ -36,6 +36,7 @@ struct sweep {
 	struct cl_keys	*keys;
 	struct cl_events *events;
 	struct cl_sweep	*sweep;
+	uint64_t	 ntokens;	/* replayed when the trace last began */
 	bool		 broken;	/* the output, for good */
 };
 
@@ -134,6 +135,21 @@ take_block(void *arg, const struct feed_trace *t,
 	return (CL_OK);
 }
 
+static int
+again(void *arg, bool *yes, struct cl_err *err)
+{
+	struct sweep *s = arg;
+	int status;
+
+	*yes = false;
+	if ((status = cl_events_finish(s->events, err)) != CL_OK ||
+	    !replay_more(s->o, s->events, &s->ntokens))
+		return (status);
+	status = cl_sweep_settle(s->sweep, err);
+	*yes = status == CL_OK && !cl_sweep_done(s->sweep);
+	return (status);
+}
+
 /* The trace is over: whole, or cut off after so many tokens. */
 static int
 end_sweep(void *arg, const struct feed_trace *t,
@@ -170,6 +186,7 @@ drop_sweep(void *arg)
 
 	cl_events_free(s->events);
 	s->events = NULL;
+	s->ntokens = 0;
 	for (i = 0; i < s->o->lists.npolicies; i++) {
 		free(s->fit[i].uses);
 		s->fit[i].uses = NULL;
@@ -203,6 +220,7 @@ replay_sweep(const struct replay_options *o, char *const *operands, int n)
 	struct feed_sink sink = {
 		.begin = begin_sweep,
 		.block = take_block,
+		.again = again,
 		.end = end_sweep,
 		.drop = drop_sweep,
 		.broken = is_broken,

@@ -90,6 +90,9 @@ int	cl_events_block(struct cl_events *, const struct cl_trace_block *,
 /* The trace is over, whole or not: so is the pass at hand. */
 int	cl_events_finish(struct cl_events *, struct cl_err *);
 
+/* Tokens that were handed on so far, but for skipped ones. */
+uint64_t	cl_events_tokens(const struct cl_events *);
+
 void	cl_events_free(struct cl_events *);		/* NULL is legal */
 
 #endif /* CL_EVENTS_H */

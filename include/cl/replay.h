@@ -137,6 +137,12 @@ int	cl_replay_pass(struct cl_replay *, const struct cl_pass *,
  */
 int	cl_replay_foresee(struct cl_replay *, struct cl_err *);
 
+/*
+ * The trace begins once more: its sequences are new ones, and all else goes
+ * on as if it were longer.
+ */
+void	cl_replay_again(struct cl_replay *);
+
 /* Has it all the tokens that were asked for?  What comes then is ignored. */
 bool	cl_replay_done(const struct cl_replay *);
 

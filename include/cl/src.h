@@ -36,6 +36,13 @@ struct cl_src	*cl_src_new(const struct cl_src_ops *, void *ctx,
 struct cl_src	*cl_src_fd(int fd, const char *name, const atomic_bool *stop,
 		    struct cl_err *);
 
+/*
+ * The same from off on, whatever else reads the descriptor, which is of a
+ * regular file; its place is left alone, and cl_src_descriptor() is -1.
+ */
+struct cl_src	*cl_src_fd_from(int fd, uint64_t off, const char *name,
+		    const atomic_bool *stop, struct cl_err *);
+
 /* The same over a file, which is opened here and closed with the source. */
 struct cl_src	*cl_src_file(const char *path, const atomic_bool *stop,
 		    struct cl_err *);

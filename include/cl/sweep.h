@@ -52,6 +52,9 @@ int	cl_sweep_pass(struct cl_sweep *, const struct cl_pass *,
 /* Has every run the tokens that were asked for?  Known some passes late. */
 bool	cl_sweep_done(const struct cl_sweep *);
 
+/* Replay all that was taken: what is done is known then. */
+int	cl_sweep_settle(struct cl_sweep *, struct cl_err *);
+
 /* The trace is over, whole or not: all that was taken is replayed. */
 int	cl_sweep_finish(struct cl_sweep *, const struct cl_stats_end *,
 	    struct cl_err *);

@@ -32,6 +32,8 @@ struct cl_events {
 	uint32_t	*list;		/* of each column, at its base */
 	struct cl_event	*event;
 	struct cells	 cells;
+
+	uint64_t	 tokens;	/* handed on, but for skipped ones */
 };
 
 struct cl_events *
@@ -74,6 +76,8 @@ send(struct cl_events *e, struct cl_pass *pass, bool ends, struct cl_err *err)
 	pass->skipped = e->prefill && e->mode == CL_PREFILL_SKIP;
 	pass->npadding = e->npadding;
 	pass->event = e->event;
+	if (!pass->skipped)
+		e->tokens += pass->ntokens;
 	e->begun = true;
 	e->npadding = 0;
 	return (e->sink.pass(e->sink.arg, pass, err));
@@ -221,6 +225,13 @@ cl_events_block(struct cl_events *e, const struct cl_trace_block *b,
 			return (status);
 	}
 	return (CL_OK);
+}
+
+uint64_t
+cl_events_tokens(const struct cl_events *e)
+{
+
+	return (e->tokens);
 }
 
 void

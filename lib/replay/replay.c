@@ -371,6 +371,14 @@ cl_replay_waited(struct cl_replay *r, uint64_t input_wait_ns)
 		r->wait_ns = input_wait_ns;
 }
 
+void
+cl_replay_again(struct cl_replay *r)
+{
+
+	if (r->foretold.predict != NULL)
+		cl_predict_forget(r->foretold.predict);
+}
+
 bool
 cl_replay_done(const struct cl_replay *r)
 {

@@ -264,14 +264,23 @@ finish_run(void *arg, uint32_t job)
 }
 
 int
+cl_sweep_settle(struct cl_sweep *s, struct cl_err *err)
+{
+	int status;
+
+	if ((status = turn(s, err)) != CL_OK)
+		return (status);
+	return (end_jobs(s, err));
+}
+
+int
 cl_sweep_finish(struct cl_sweep *s, const struct cl_stats_end *end,
     struct cl_err *err)
 {
 	size_t i;
 	int status;
 
-	if ((status = turn(s, err)) != CL_OK ||
-	    (status = end_jobs(s, err)) != CL_OK)
+	if ((status = cl_sweep_settle(s, err)) != CL_OK)
 		return (status);
 	for (i = 0; i < s->nruns; i++)
 		if ((status = cl_replay_foresee(s->run[i].replay, err)) !=

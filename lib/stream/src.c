@@ -39,6 +39,8 @@ struct fd {
 	uint64_t	*wait_ns;	/* the source's */
 	const atomic_bool *stop;	/* or NULL */
 	bool		 owned;		/* to be closed */
+	bool		 placed;	/* read from off on, not where it is */
+	uint64_t	 off;
 };
 
 static bool
@@ -56,7 +58,8 @@ fd_read(void *ctx, void *buf, size_t cap, size_t *got, struct cl_err *err)
 	ssize_t n;
 
 	do
-		n = read(f->fd, buf, cap);
+		n = f->placed ? pread(f->fd, buf, cap, (off_t)f->off) :
+		    read(f->fd, buf, cap);
 	while (n == -1 && errno == EINTR && !stopped(f));
 	*f->wait_ns += cl_clock_ns() - t0;
 	if (n == -1 && errno == EINTR)
@@ -64,6 +67,7 @@ fd_read(void *ctx, void *buf, size_t cap, size_t *got, struct cl_err *err)
 	if (n == -1)
 		return (cl_fail_errno(err, "%s: cannot read", f->name));
 	*got = (size_t)n;
+	f->off += *got;
 	return (CL_OK);
 }
 
@@ -156,6 +160,21 @@ cl_src_fd(int fd, const char *name, const atomic_bool *stop,
 }
 
 struct cl_src *
+cl_src_fd_from(int fd, uint64_t off, const char *name,
+    const atomic_bool *stop, struct cl_err *err)
+{
+	struct cl_src *s = open_fd(fd, false, name, stop, err);
+	struct fd *f;
+
+	if (s == NULL)
+		return (NULL);
+	f = s->ctx;
+	f->placed = true;
+	f->off = off;
+	return (s);
+}
+
+struct cl_src *
 cl_src_file(const char *path, const atomic_bool *stop, struct cl_err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -221,7 +240,7 @@ cl_src_descriptor(const struct cl_src *s)
 {
 	const struct fd *f = s->ctx;
 
-	return (s->ops == &fd_ops ? f->fd : -1);
+	return (s->ops == &fd_ops && !f->placed ? f->fd : -1);
 }
 
 uint64_t
