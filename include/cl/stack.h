@@ -20,8 +20,8 @@ struct cl_stack;
 struct cl_stack	*cl_stack_new(uint32_t nkeys, uint32_t depth, uint32_t nevent,
 		    struct cl_err *);
 
-/* The least capacity that holds a key; 0: none up to the depth. */
-uint32_t	cl_stack_place(const struct cl_stack *, uint32_t key);
+/* The least capacity that holds each key; 0: none up to the depth. */
+const uint32_t	*cl_stack_places(const struct cl_stack *);
 
 /*
  * An event of n distinct keys less base, each in all caches that can keep it.

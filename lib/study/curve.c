@@ -97,7 +97,7 @@ deepen(struct cl_curve *c, struct scope *s, uint32_t depth)
 	cl_stack_deepen(s->stack, depth);
 	n = cl_recency_top(s->recency, c->top, depth);
 	for (i = 0; i < n; i++)
-		if (cl_stack_place(s->stack, c->top[i]) == 0)
+		if (cl_stack_places(s->stack)[c->top[i]] == 0)
 			cl_stack_append(s->stack, c->top[i]);
 }
 
@@ -113,26 +113,35 @@ count(struct scope *s, uint32_t from)
 		s->from[from]++;
 }
 
-/* One event under lru, members at .. at + n - 1. */
+/* From which capacity on a member of that rank hits: see at the top. */
+static inline uint32_t
+hits_from(const struct scope *s, uint32_t rank, uint32_t place)
+{
+
+	if (rank == 0 || place > 0)
+		return (place);
+	return (rank > s->depth ? rank : s->depth + 1);
+}
+
+/* One event under lru. */
 static void
 lru_event(struct cl_curve *c, struct scope *s, const uint32_t *keys,
     uint32_t n)
 {
-	uint32_t i, place;
+	const uint32_t *place;
+	uint32_t i;
 
 	if (s->stack != NULL && n > s->depth + 1)
 		deepen(c, s, n - 1);
 	cl_recency_event(s->recency, keys, n, s->base, c->rank);
-	for (i = 0; i < n; i++) {
-		if (s->depth == 0 || c->rank[i] == 0) {
+	if (s->depth == 0) {
+		for (i = 0; i < n; i++)
 			count(s, c->rank[i]);
-			continue;
-		}
-		place = cl_stack_place(s->stack, keys[i] - s->base);
-		if (place == 0)
-			place = c->rank[i] > s->depth ? c->rank[i] :
-			    s->depth + 1;
-		count(s, place);
+	} else {
+		place = cl_stack_places(s->stack);
+		for (i = 0; i < n; i++)
+			count(s, hits_from(s, c->rank[i],
+			    place[keys[i] - s->base]));
 	}
 	if (s->stack != NULL)
 		cl_stack_event(s->stack, keys, c->worth, n, s->base);
@@ -145,7 +154,7 @@ belady_event(struct cl_curve *c, struct scope *s, const uint32_t *keys,
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		count(s, cl_stack_place(s->stack, keys[i] - s->base));
+		count(s, cl_stack_places(s->stack)[keys[i] - s->base]);
 	cl_stack_event(s->stack, keys, c->worth, n, s->base);
 }
 

@@ -7,6 +7,10 @@
  * front, which is a step every third use at most.
  *
  * Place 0 is of nobody: a key that was not used is there.
+ *
+ * A few keys, such as those of a layer, are faster without a line: each has
+ * the time of its last use, and a rank is how many are as late, all compared
+ * eight at a time.  Times are 15 bits; where they end, they become ranks.
  */
 
 #include <assert.h>
@@ -21,11 +25,21 @@
 #define BLOCK	16u			/* groups */
 #define PLACES	(WORD * GROUP * BLOCK)	/* of a block */
 #define LENGTH	4u			/* of the line, in keys */
+#define FEW		512u		/* keys that have times */
+#define LANES		8u
 
 typedef uint16_t eight __attribute__((vector_size(16)));
+typedef int16_t eight_times __attribute__((vector_size(16)));
 
 struct cl_recency {
 	uint32_t	 nkeys;
+
+	/* times */
+	int16_t		*time;		/* of each key; NULL: there is a line */
+	int16_t		 now;
+	int16_t		*rank;		/* scratch, for when times end */
+
+	/* a line */
 	uint32_t	 end;		/* places */
 	uint32_t	 next;		/* the first free place */
 	uint32_t	*place;		/* of each key */
@@ -45,6 +59,16 @@ count_bits(uint64_t v)
 	    (v >> 2 & UINT64_C(0x3333333333333333));
 	v = (v + (v >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
 	return ((uint32_t)(v * UINT64_C(0x0101010101010101) >> 56));
+}
+
+static int
+open_times(struct cl_recency *r)
+{
+	size_t n = r->nkeys + LANES;		/* padded with the earliest */
+
+	r->time = calloc(n, sizeof(*r->time));
+	r->rank = calloc(n, sizeof(*r->rank));
+	return (r->time != NULL && r->rank != NULL ? CL_OK : CL_ENOMEM);
 }
 
 static int
@@ -74,7 +98,7 @@ cl_recency_new(uint32_t nkeys, struct cl_err *err)
 	assert(nkeys > 0 && nkeys < 1u << 28);
 	if ((r = calloc(1, sizeof(*r))) != NULL) {
 		r->nkeys = nkeys;
-		if (open_line(r) == CL_OK)
+		if ((nkeys <= FEW ? open_times(r) : open_line(r)) == CL_OK)
 			return (r);
 	}
 	cl_fail_nomem(err, "ranks of experts");
@@ -148,12 +172,33 @@ count_from(const struct cl_recency *r, uint32_t place)
 	return (sum);
 }
 
+/* How many keys were used at that time or later. */
+static inline uint32_t
+count_later(const struct cl_recency *r, int16_t time)
+{
+	const int16_t t = (int16_t)(time - 1);
+	const eight_times limit = { t, t, t, t, t, t, t, t };
+	eight_times sum = { 0 }, v;
+	uint64_t half[2];
+	uint32_t i;
+
+	for (i = 0; i < r->nkeys; i += LANES) {
+		memcpy(&v, r->time + i, sizeof(v));
+		sum -= (eight_times)(v > limit);
+	}
+	memcpy(half, &sum, sizeof(half));
+	/* Eight lanes of at most FEW / 8; their sum is in the top one. */
+	return ((uint32_t)((half[0] + half[1]) *
+	    UINT64_C(0x0001000100010001) >> 48));
+}
+
 static inline uint32_t
 rank_of(const struct cl_recency *r, uint32_t key)
 {
-	uint32_t place = r->place[key];
 
-	return (place == 0 ? 0 : count_from(r, place));
+	if (r->time != NULL)
+		return (r->time[key] == 0 ? 0 : count_later(r, r->time[key]));
+	return (r->place[key] == 0 ? 0 : count_from(r, r->place[key]));
 }
 
 uint32_t
@@ -161,6 +206,24 @@ cl_recency_rank(const struct cl_recency *r, uint32_t key)
 {
 
 	return (rank_of(r, key));
+}
+
+/* Times end: keep their order, from 1 on. */
+static void
+restart_times(struct cl_recency *r)
+{
+	uint32_t key;
+	int16_t used = 0;
+
+	for (key = 0; key < r->nkeys; key++) {
+		r->rank[key] = (int16_t)rank_of(r, key);
+		if (r->rank[key] > used)
+			used = r->rank[key];
+	}
+	for (key = 0; key < r->nkeys; key++)
+		if (r->rank[key] > 0)
+			r->time[key] = (int16_t)(used + 1 - r->rank[key]);
+	r->now = used;
 }
 
 /* Places 1 to n are in use, and no other. */
@@ -210,6 +273,12 @@ static inline void
 use(struct cl_recency *r, uint32_t key)
 {
 
+	if (r->time != NULL) {
+		if (r->now == INT16_MAX)
+			restart_times(r);
+		r->time[key] = ++r->now;
+		return;
+	}
 	if (r->next == r->end)
 		compact(r);
 	if (r->place[key] != 0)
@@ -241,8 +310,15 @@ cl_recency_event(struct cl_recency *r, const uint32_t *keys, uint32_t n,
 uint32_t
 cl_recency_top(const struct cl_recency *r, uint32_t *keys, uint32_t n)
 {
-	uint32_t place, found = 0;
+	uint32_t place, found = 0, key, rank;
 
+	for (key = 0; r->time != NULL && key < r->nkeys; key++)
+		if ((rank = rank_of(r, key)) > 0 && rank <= n) {
+			keys[rank - 1] = key;
+			found++;
+		}
+	if (r->time != NULL)
+		return (found);
 	for (place = r->next; place-- > 1 && found < n;)
 		if (r->bits[place / WORD] >> place % WORD & 1)
 			keys[found++] = r->key[place];
@@ -255,6 +331,8 @@ cl_recency_free(struct cl_recency *r)
 
 	if (r == NULL)
 		return;
+	free(r->time);
+	free(r->rank);
 	free(r->place);
 	free(r->key);
 	free(r->bits);

@@ -67,11 +67,11 @@ nomem:
 	return (NULL);
 }
 
-uint32_t
-cl_stack_place(const struct cl_stack *s, uint32_t key)
+const uint32_t *
+cl_stack_places(const struct cl_stack *s)
 {
 
-	return (s->place[key]);
+	return (s->place);
 }
 
 static inline void

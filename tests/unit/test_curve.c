@@ -273,7 +273,8 @@ a_rank_is_the_place_in_a_list(void)
 	check_ranks(1, 10);
 	check_ranks(2, 100);
 	check_ranks(63, 3000);
-	check_ranks(300, 5000);
+	check_ranks(300, 70000);
+	check_ranks(513, 5000);
 	check_ranks(9000, 40000);
 }
 
