@@ -75,6 +75,9 @@ void	cl_rule_init(struct cl_rule *, uint32_t nexperts, uint32_t k);
 /* CL_OK, or CL_EFORMAT naming the first bound above that is broken. */
 int	cl_rule_check(const struct cl_rule *, struct cl_err *);
 
+/* Among how many experts a token may choose: those of so many groups. */
+uint32_t	cl_rule_reach(const struct cl_rule *);
+
 int	cl_rule_copy(struct cl_rule *to, const struct cl_rule *from,
 	    struct cl_err *);
 

@@ -35,6 +35,13 @@ cl_rule_init(struct cl_rule *r, uint32_t nexperts, uint32_t k)
 	r->assumed = CL_RULE_ALL;
 }
 
+uint32_t
+cl_rule_reach(const struct cl_rule *r)
+{
+
+	return (r->nexperts / r->ngroup * r->ngroup_used);
+}
+
 int
 cl_rule_check(const struct cl_rule *r, struct cl_err *err)
 {
@@ -55,7 +62,7 @@ cl_rule_check(const struct cl_rule *r, struct cl_err *err)
 	    r->ngroup_used == 0 || r->ngroup_used > r->ngroup)
 		return (cl_fail(err, CL_EFORMAT, "%u of %u groups of %u "
 		    "experts", r->ngroup_used, r->ngroup, r->nexperts));
-	if (r->k > r->nexperts / r->ngroup * r->ngroup_used)
+	if (r->k > cl_rule_reach(r))
 		return (cl_fail(err, CL_EFORMAT, "k is %u, and %u of %u "
 		    "groups hold fewer experts", r->k, r->ngroup_used,
 		    r->ngroup));

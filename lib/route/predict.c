@@ -19,7 +19,7 @@ struct layer {
 	uint32_t	 number;
 	uint32_t	 nexperts;
 	uint32_t	 width;
-	struct cl_rule	 rule;		/* a borrowed one, with k = width */
+	struct cl_rule	 rule;		/* a borrowed one, with its own k */
 	uint32_t	 base;		/* in a sequence's ids, and in `order` */
 
 	/* of experts, the most popular first */
@@ -83,7 +83,9 @@ make_layers(struct cl_predict *p, const struct cl_predict_layer *from,
 		width = p->o.width == 0 ? from->rule->k : p->o.width;
 		l->width = width < l->nexperts ? width : l->nexperts;
 		l->rule = *from->rule;
-		l->rule.k = l->width;
+		l->rule.k = cl_rule_reach(from->rule);
+		if (l->rule.k > l->width)
+			l->rule.k = l->width;
 		l->base = p->nids;
 		p->nids += l->width;
 		if (l->nexperts > *nexperts)
@@ -196,7 +198,7 @@ cl_predict_choose(struct cl_predict *p, uint32_t i,
 		if (cell->forecast == NULL || l->rule.select == CL_SELECT_TABLE)
 			break;
 		cl_route_choose(p->route, &l->rule, cell->forecast, ids, NULL);
-		return (l->width);
+		return (l->rule.k);
 	case CL_PREDICT_ORACLE:
 		return (oracle(p, l, cell, ids));
 	case CL_PREDICT_OFF:

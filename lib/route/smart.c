@@ -10,6 +10,7 @@
 
 #include "cl/err.h"
 #include "cl/route.h"
+#include "cl/rule.h"
 #include "cl/smart.h"
 
 enum { OUT, PLAIN, NEW };		/* bits of a mark */
@@ -37,11 +38,11 @@ struct cl_smart {
 static void
 make_layer(struct layer *l, const struct cl_rule *rule, uint32_t among)
 {
+	uint32_t reach = cl_rule_reach(rule);
 
 	l->rule = rule;
 	l->wide = *rule;
-	l->wide.k = among < rule->k ? rule->k : among < rule->nexperts ?
-	    among : rule->nexperts;
+	l->wide.k = among < rule->k ? rule->k : among < reach ? among : reach;
 	l->gates = *rule;
 	if (rule->softmax_w) {
 		l->gates.gate = CL_GATE_SOFTMAX;

@@ -158,6 +158,26 @@ ahead_is_the_rule_on_the_forecast(void)
 }
 
 static void
+ahead_goes_no_further_than_groups_that_the_rule_uses(void)
+{
+	static const float forecast[E] = { 1, 5, 3, 5, -2, 0, 4, 2 };
+	struct cl_predict_options o = { .kind = CL_PREDICT_AHEAD,
+	    .width = E };
+	struct cl_predict_layer layer = { 3, &rule };
+	struct cl_predict_cell c = { .forecast = forecast };
+	struct cl_predict *p;
+	uint16_t out[E];
+
+	cl_rule_init(&rule, E, K);
+	rule.ngroup = 4;
+	rule.ngroup_used = 2;
+	assert((p = cl_predict_new(&o, &layer, 1, NULL)) != NULL);
+	assert(cl_predict_choose(p, 0, &c, out) == 4);
+	assert(out[0] == 1 && out[1] == 3 && out[2] == 2 && out[3] == 0);
+	cl_predict_free(p);
+}
+
+static void
 the_oracle_keeps_its_share_of_the_truth(void)
 {
 	struct cl_predict *p = predictor("oracle", E);
@@ -216,6 +236,8 @@ static const struct unit units[] = {
 	    popular_is_the_most_used_so_far },
 	{ "ahead is the rule's choice from the forecast",
 	    ahead_is_the_rule_on_the_forecast },
+	{ "ahead goes no further than groups that the rule uses",
+	    ahead_goes_no_further_than_groups_that_the_rule_uses },
 	{ "the oracle keeps its share of the truth, the same each time",
 	    the_oracle_keeps_its_share_of_the_truth },
 	{ "names are read and written", names_are_read_and_written },

@@ -276,7 +276,29 @@ texts_are_read_and_written(void)
 		assert(cl_smart_parse(bad[i], &o, NULL) != CL_OK);
 }
 
+static void
+rank_goes_no_further_than_groups_that_the_rule_uses(void)
+{
+	struct cl_rule rule = plain_rule();
+	const struct cl_rule *rules = &rule;
+	struct cl_smart_options o = { .kind = CL_SMART_RANK, .among = E };
+	struct cl_smart_price price;
+	struct cl_smart *s;
+	float scores[E];
+	uint16_t ids[K];
+
+	falling(scores);
+	rule.ngroup = 3;
+	rule.ngroup_used = 1;
+	assert((s = cl_smart_new(&o, &rules, 1, NULL)) != NULL);
+	expect(ids, choose(s, scores, "el", ids, &price), "abcd");
+	assert(price.substituted == 0);
+	cl_smart_free(s);
+}
+
 static const struct unit table[] = {
+	{ "rank goes no further than groups that the rule uses",
+	    rank_goes_no_further_than_groups_that_the_rule_uses },
 	{ "a near resident takes the place of a missing expert",
 	    a_near_resident_takes_the_place_of_a_missing_expert },
 	{ "residents of the first ranks fill in, but for the kept",
