@@ -79,12 +79,10 @@ check(const struct replay_options *o)
 	if (o->replay.smart.kind != CL_SMART_OFF || o->replay.smart.drop > 0)
 		fe_misuse("a sweep routes as the trace does: replay one "
 		    "policy with one budget at a time");
-	if (o->replay.events)
-		fe_misuse("a sweep keeps no log: replay one policy with one "
-		    "budget at a time with --events");
-	if (o->replay.smart.kind != CL_SMART_OFF || o->replay.smart.drop > 0)
-		fe_misuse("a sweep routes as recorded: replay one policy with "
-		    "one budget at a time with --smart or --drop");
+	if (o->replay.events || o->replay.quality)
+		fe_misuse("a sweep keeps no log and judges nothing: replay "
+		    "one policy with one budget at a time with --events or "
+		    "--quality");
 }
 
 void

@@ -55,6 +55,7 @@ enum {
 	OPT_POLICY,
 	OPT_PREDICT,
 	OPT_PREFILL,
+	OPT_QUALITY,
 	OPT_RETRY,
 	OPT_SAMPLES,
 	OPT_STATS,
@@ -91,6 +92,7 @@ static const struct option long_options[] = {
 	{ "predict", no_argument, NULL, OPT_PREDICT },
 	{ "prefetch", required_argument, NULL, OPT_PREFETCH },
 	{ "prefill", required_argument, NULL, OPT_PREFILL },
+	{ "quality", no_argument, NULL, OPT_QUALITY },
 	{ "retry", required_argument, NULL, OPT_RETRY },
 	{ "samples", required_argument, NULL, OPT_SAMPLES },
 	{ "seed", required_argument, NULL, OPT_SEED },
@@ -197,6 +199,9 @@ take_option(struct replay_options *o, int c, const char *arg)
 	case OPT_PREFILL:
 		o->prefill = fe_choice("--prefill", arg,
 		    cl_conditions_prefills);
+		break;
+	case OPT_QUALITY:
+		o->replay.quality = true;
 		break;
 	case OPT_RETRY:
 		o->retries = (uint32_t)fe_u64("--retry", arg, 0, 1000);

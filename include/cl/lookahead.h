@@ -9,7 +9,7 @@
  * Memory: 8 bytes an access, 4 an event and 24 a pass; where passes come with
  * what is foretold, 4 bytes for each of that and 4 more an event; and 4 more an
  * access where places differ from the order of accesses: under event, and with
- * several pools.  While it is collected there are no next uses yet, and what is
+ * several pools; and 4 more again where times are asked for.  While it is collected there are no next uses yet, and what is
  * there may have grown twice as large.  Borrows the keys.  One thread.
  */
 
@@ -22,6 +22,7 @@ struct cl_err;
 struct cl_lookahead;
 struct cl_pass;
 
+#define CL_LOOKAHEAD_NEVER	UINT32_MAX
 #define CL_LOOKAHEAD_MAX	(UINT32_MAX - CL_KEYS_MAX)	/* accesses */
 
 struct cl_lookahead	*cl_lookahead_new(const struct cl_keys *,
@@ -55,6 +56,20 @@ struct cl_lookahead	*cl_lookahead_view(const struct cl_lookahead *,
 const struct cl_cache_places	*cl_lookahead_places(
 				    const struct cl_lookahead *);
 const uint32_t	*cl_lookahead_first(const struct cl_lookahead *);
+
+/*
+ * What was looked through is also told as times: how many events, under serial
+ * accesses, come before the next use, or CL_LOOKAHEAD_NEVER.
+ */
+int	cl_lookahead_tell_times(struct cl_lookahead *, enum cl_contract,
+	    struct cl_err *);
+
+/* The time of each key's first use, and that when all is over. */
+const uint32_t	*cl_lookahead_first_time(const struct cl_lookahead *);
+uint32_t	 cl_lookahead_end(const struct cl_lookahead *);
+
+/* Of the pass handed out last, as next is of it. */
+const uint32_t *const	*cl_lookahead_times(const struct cl_lookahead *);
 
 /*
  * The passes as they were added, one a call, then CL_END.  Their events borrow

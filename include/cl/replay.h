@@ -6,8 +6,9 @@
  * come out.  One loop for every back end and policy: decisions depend on the
  * trace and these options alone.  It borrows the model, the keys, the options'
  * pointers and the writer for its life.  Memory does not grow with the trace,
- * but for a policy that knows the future: its passes are collected until the
- * trace is over, in the memory that cl/lookahead.h says.  One thread.
+ * but for a policy that knows the future, and to judge decisions: passes are
+ * collected until the trace is over, in the memory that cl/lookahead.h says.
+ * One thread.
  */
 
 #include <stdatomic.h>
@@ -50,6 +51,7 @@ struct cl_replay_options {
 	uint64_t	 tokens;	/* to be counted; 0: all */
 	uint64_t	 window;	/* 0: no windows */
 	bool		 events;	/* each is logged, once they count */
+	bool		 quality;	/* decisions are judged */
 	/*
 	 * A finished replay whose cache this one goes on with, or NULL for an
 	 * empty one.  Keys, slots, contract, policy and partition must be the

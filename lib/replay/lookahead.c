@@ -7,6 +7,8 @@
  * Under event each member has the place that it would have if the event were
  * sorted, by key or by next use.  What follows is compared as a whole in that
  * way: a next use is a place among members that were sorted before.
+ *
+ * Times are told beside places, as those of the members of an event are one.
  */
 
 #include <assert.h>
@@ -66,6 +68,11 @@ struct cl_lookahead {
 	uint32_t	*met;		/* of each key: where last met */
 	uint64_t	*member;	/* of one event: next use, key */
 
+	/* told, if asked for; a view has its own */
+	uint32_t	*time;		/* of each access: of its next use */
+	uint32_t	*first_time;	/* of each key */
+	uint32_t	 end;
+
 	/* handed out */
 	size_t		 at_pass;
 	size_t		 at_event;
@@ -74,6 +81,7 @@ struct cl_lookahead {
 	struct cl_event	*event;		/* of each column */
 	struct cl_event	*foretold;	/* the same */
 	const uint32_t	**out_next;
+	const uint32_t	**out_time;
 };
 
 struct cl_lookahead *
@@ -403,6 +411,53 @@ cl_lookahead_first(const struct cl_lookahead *l)
 }
 
 int
+cl_lookahead_tell_times(struct cl_lookahead *l, enum cl_contract contract,
+    struct cl_err *err)
+{
+	bool serial = contract == CL_CONTRACT_SERIAL;
+	uint32_t *met;
+	size_t e, i;
+
+	assert(l->next != NULL && l->time == NULL);
+	l->time = calloc(l->naccesses + 1, sizeof(*l->time));
+	l->first_time = calloc(l->keys->nkeys, sizeof(*l->first_time));
+	l->out_time = calloc(l->keys->ncolumns, sizeof(*l->out_time));
+	if (l->time == NULL || l->first_time == NULL || l->out_time == NULL)
+		return (cl_fail_nomem(err, "what is to come"));
+	l->end = (uint32_t)(serial ? l->naccesses : l->nevents);
+	met = l->first_time;
+	for (i = 0; i < l->keys->nkeys; i++)
+		met[i] = CL_LOOKAHEAD_NEVER;
+	for (e = l->nevents; e-- > 0;)
+		for (i = end_of(l, e); i-- > l->first[e];) {
+			l->time[i] = met[l->key[i]];
+			met[l->key[i]] = (uint32_t)(serial ? i : e);
+		}
+	return (CL_OK);
+}
+
+const uint32_t *
+cl_lookahead_first_time(const struct cl_lookahead *l)
+{
+
+	return (l->first_time);
+}
+
+uint32_t
+cl_lookahead_end(const struct cl_lookahead *l)
+{
+
+	return (l->end);
+}
+
+const uint32_t *const *
+cl_lookahead_times(const struct cl_lookahead *l)
+{
+
+	return (l->out_time);
+}
+
+int
 cl_lookahead_next(struct cl_lookahead *l, const struct cl_pass **pass,
     const uint32_t *const **next)
 {
@@ -420,6 +475,8 @@ cl_lookahead_next(struct cl_lookahead *l, const struct cl_pass **pass,
 		l->event[column].n = (uint32_t)(end_of(l, l->at_event) -
 		    first);
 		l->out_next[column] = l->next + first;
+		if (l->time != NULL)
+			l->out_time[column] = l->time + first;
 		if (l->said_n != NULL) {
 			l->foretold[column].keys = l->said + l->at_said;
 			l->foretold[column].n = l->said_n[l->at_event];
@@ -459,5 +516,8 @@ cl_lookahead_free(struct cl_lookahead *l)
 	free(l->event);
 	free(l->foretold);
 	free(l->out_next);
+	free(l->out_time);
+	free(l->time);
+	free(l->first_time);
 	free(l);
 }

@@ -13,6 +13,7 @@
 #include "cl/keys.h"
 #include "cl/lookahead.h"
 #include "cl/model.h"
+#include "cl/quality.h"
 #include "cl/stats.h"
 #include "cl/stats_write.h"
 #include "replay_int.h"
@@ -178,7 +179,7 @@ set_up(struct cl_replay *r, const struct cl_model *m, struct cl_err *err)
 	if (r->o.policy.info->loads && r->o.before == NULL &&
 	    (status = cl_replay_pin(r, err)) != CL_OK)
 		return (status);
-	if (r->o.policy.info->foresees != CL_FUTURE_NONE &&
+	if ((r->o.policy.info->foresees != CL_FUTURE_NONE || r->o.quality) &&
 	    r->o.ahead == NULL &&
 	    (r->ahead = cl_lookahead_new(r->keys, err)) == NULL)
 		return (err->code);
@@ -199,6 +200,7 @@ begin_counting(struct cl_replay *r)
 	r->epoch++;
 	memset(r->latency, 0, sizeof(r->latency));
 	cl_tally_reset(r->tally);
+	cl_replay_reset_quality(r);
 	r->phase[PREFILL]->n[CL_N_PRELOAD] = r->preload;
 	r->phase[PREFILL]->n[CL_N_PRELOAD_BYTES] = r->preload_bytes;
 	cl_replay_clock(r);
@@ -219,7 +221,8 @@ cl_replay_new(const struct cl_model *m, const struct cl_keys *keys,
 	r->model = m;
 	r->counts = o->device == NULL && (o->nstage == 0 ||
 	    o->predict.kind == CL_PREDICT_OFF) &&
-	    o->smart.kind == CL_SMART_OFF && o->smart.drop == 0 && !o->events;
+	    o->smart.kind == CL_SMART_OFF && o->smart.drop == 0 && !o->events &&
+	    !o->quality;
 	r->keys = keys;
 	r->writer = writer;
 	r->warming = o->warmup > 0;
@@ -310,8 +313,11 @@ serve(struct cl_replay *r, const struct cl_pass *pass, struct cl_err *err)
 			event = cl_replay_route(r, pass, i, phase);
 		if (event->n == 0)
 			continue;
-		if (r->next != NULL)
+		if (r->o.policy.info->foresees != CL_FUTURE_NONE)
 			cl_cache_foretell(r->cache, event->keys, r->next[i],
+			    event->n);
+		if (r->rival != NULL)
+			cl_replay_rival(r, &r->column[i], event->keys,
 			    event->n);
 		if ((status = cl_replay_dense(r, layer, r->column[i].layer,
 		    phase, err)) != CL_OK)
@@ -330,6 +336,8 @@ serve(struct cl_replay *r, const struct cl_pass *pass, struct cl_err *err)
 		return (status);
 	r->phase[phase]->n[CL_N_TOKENS] += pass->ntokens;
 	r->pass_tokens += pass->ntokens;
+	if (r->quality != NULL)
+		cl_quality_tokens(r->quality, pass->ntokens);
 	return (CL_OK);
 }
 
@@ -412,6 +420,8 @@ cl_replay_finish(struct cl_replay *r, const struct cl_stats_end *given,
 	if (r->o.window != 0 && r->counted > r->window_from &&
 	    (status = end_window(r, err)) != CL_OK)
 		return (status);
+	if ((status = cl_replay_write_quality(r, err)) != CL_OK)
+		return (status);
 	status = cl_tally_write_totals(r->tally, r->warming ? 0 : r->digest,
 	    r->writer, err);
 	if (status == CL_OK && r->o.device != NULL)
@@ -435,6 +445,7 @@ cl_replay_free(struct cl_replay *r)
 	cl_replay_close_predict(r);
 	cl_replay_close_route(r);
 	cl_replay_close_log(r);
+	cl_replay_close_quality(r);
 	free(r->buffer);
 	free(r->job);
 	free(r->member);

@@ -95,8 +95,11 @@ cl_replay_collected(struct cl_replay *r, struct cl_stats_end *end,
 	if (r->o.ahead == NULL && (status = cl_replay_foresee(r, err)) !=
 	    CL_OK)
 		return (status);
-	if ((status = cl_cache_begin(r->cache, cl_lookahead_places(r->ahead),
+	if (r->o.policy.info->foresees != CL_FUTURE_NONE &&
+	    (status = cl_cache_begin(r->cache, cl_lookahead_places(r->ahead),
 	    cl_lookahead_first(r->ahead), err)) != CL_OK)
+		return (status);
+	if ((status = cl_replay_open_quality(r, err)) != CL_OK)
 		return (status);
 	cl_replay_clock(r);
 	while (!stopped(r)) {

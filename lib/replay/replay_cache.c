@@ -130,8 +130,8 @@ cl_replay_make_cache(struct cl_replay *r, struct cl_err *err)
 
 	if (!r->counts && cl_cache_policy_compat(&o.policy))
 		return (cl_fail(err, CL_EINVAL, "policy %s:compat only counts: "
-		    "it cannot go with reads, prefetch or a log of events",
-		    o.policy.info->name));
+		    "it cannot go with reads, prefetch, a log of events or "
+		    "their quality", o.policy.info->name));
 	if ((pools = calloc(r->keys->ncolumns, sizeof(*pools))) == NULL)
 		return (cl_fail_nomem(err, "the cache's pools"));
 	pools[0].nkeys = r->keys->nkeys;
@@ -149,6 +149,8 @@ cl_replay_make_cache(struct cl_replay *r, struct cl_err *err)
 		status = take_over(r, err);
 	else if (status == CL_OK && (r->cache = cl_cache_new(&o, err)) == NULL)
 		status = err->code;
+	if (status == CL_OK)
+		status = cl_replay_open_rival(r, &o, err);
 	free(pools);
 	if (status == CL_OK && r->buffer == NULL)
 		status = make_buffers(r, err);

@@ -7,7 +7,9 @@
 
 #include "cl/err.h"
 #include "cl/hash.h"
+#include "cl/lookahead.h"
 #include "cl/num.h"
+#include "cl/quality.h"
 #include "replay_int.h"
 
 #define WORD_MEMBERS	16		/* of 4 bits: the digest's words */
@@ -166,6 +168,10 @@ cl_replay_event(struct cl_replay *r, struct column *col, const uint32_t *keys,
 		d = digest_members(r, d, out, step, i, &word);
 		if (r->o.events)
 			cl_replay_note(r, col, keys + i, step, out);
+		if (r->quality != NULL)
+			cl_quality_event(r->quality, phase, keys + i,
+			    cl_lookahead_times(r->ahead)[col - r->column] + i,
+			    step, out);
 		if ((status = carry_out(r, col, keys + i, step, out, phase,
 		    i + step == n, err)) != CL_OK)
 			return (status);

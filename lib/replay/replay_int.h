@@ -14,6 +14,8 @@
 #include "cl/replay.h"
 #include "cl/tally.h"
 
+struct cl_quality;
+
 enum { PREFILL, DECODE, NPHASES };
 
 struct column {
@@ -156,6 +158,10 @@ struct cl_replay {
 	unsigned	 spending;	/* the phase at hand; NPHASES: none */
 
 	struct replay_log log;
+	struct cl_quality *quality;	/* once all is collected, or NULL */
+	uint32_t	*pools;		/* of columns, for it */
+	struct cl_cache	*rival;		/* belady, beside it; or NULL */
+	struct cl_cache_counts rival_counts;
 
 	/* reading */
 	struct routing	 routing;
@@ -261,6 +267,19 @@ void	cl_replay_unstage(struct cl_replay *, const struct column *,
 /* Nothing more is served. */
 void	cl_replay_end_stage(struct cl_replay *, unsigned phase);
 void	cl_replay_close_stage(struct cl_replay *);
+
+/*
+ * The quality of decisions, if it is asked for: belady in a cache like that of
+ * the run, and what is judged once all is collected.
+ */
+int	cl_replay_open_rival(struct cl_replay *,
+	    const struct cl_cache_options *, struct cl_err *);
+int	cl_replay_open_quality(struct cl_replay *, struct cl_err *);
+void	cl_replay_reset_quality(struct cl_replay *);
+void	cl_replay_rival(struct cl_replay *, const struct column *,
+	    const uint32_t *keys, uint32_t n);
+int	cl_replay_write_quality(struct cl_replay *, struct cl_err *);
+void	cl_replay_close_quality(struct cl_replay *);
 
 /*
  * The log of events, if there is to be one: note the outcome of n members, and

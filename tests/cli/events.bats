@@ -80,15 +80,57 @@ by_report()
 	run --separate-stderr cl-replay --io none --events --contract serial \
 	    --policy s3fifo:compat "$TRACE"
 	status_is 2
-	[[ $stderr == *"only counts: it cannot go with reads, prefetch or a log of events"* ]]
+	[[ $stderr == *"only counts: it cannot go with reads, prefetch, a log of events"* ]]
 }
 
 @test "sweeps and routing by what is resident have no log" {
 	run --separate-stderr cl-replay --io none --events --cache 5%,10% \
 	    "$TRACE"
 	status_is 2
-	[[ $stderr == "cl-replay: a sweep keeps no log: "* ]]
+	[[ $stderr == "cl-replay: a sweep keeps no log and judges nothing: "* ]]
 	run --separate-stderr cl-replay --io none --events --drop 0.5 "$TRACE"
 	status_is 2
 	[[ $stderr == *"cannot go with a log of events: it has no place for"* ]]
+}
+
+# The cells of a row of a table, the run's number left out: NAME KEY... .
+cells_of()
+{
+	cl-report -f tsv --table "$1" q.cls | awk -F '\t' -v key="$2" \
+	    '$2 == key { $1 = ""; print; exit }'
+}
+
+@test "quality changes no decision, and its bound is what belady misses" {
+	local policy contract
+	for policy in lru sieve belady; do
+		for contract in event serial; do
+			cl-replay --io none --cache 12% --contract $contract \
+			    --warmup 30 --policy $policy "$TRACE" >plain.cls
+			cl-replay --io none --cache 12% --contract $contract \
+			    --warmup 30 --policy $policy --quality "$TRACE" \
+			    >q.cls
+			diff <(cl-report -f tsv plain.cls) \
+			    <(cl-report -f tsv q.cls | grep -vE $'\ttable:(decision|eviction)_')
+			misses=$(cl-replay --io none --cache 12% --warmup 30 \
+			    --contract $contract --policy belady "$TRACE" |
+			    cl-report -f tsv | awk -F '\t' '$2 == "run" &&
+			    $5 == "misses" { print $6 }')
+			[[ $(cells_of decision_bound belady) == *" $misses" ]]
+		done
+	done
+	read -r evictions optimal regret rest < <(cells_of decision_quality "")
+	[ "$evictions" -gt 100 ]
+	[ "$evictions" = "$optimal" ]
+	[ "$regret" = 0 ]
+}
+
+@test "quality is the same with real reads, and returns add up to evictions" {
+	cl-replay --io none --quality "$TRACE" >q.cls
+	cl-replay --model "$MODEL" --quality "$TRACE" >real.cls
+	cl-diff -q q.cls real.cls
+	read -r evictions rest < <(cells_of decision_quality "")
+	[ "$evictions" = "$(cl-report -f tsv --table eviction_return q.cls |
+	    awk -F '\t' 'NR > 1 { n += $3 } END { print n }')" ]
+	[ "$evictions" = "$(cl-report -f tsv --table eviction_regret q.cls |
+	    awk -F '\t' 'NR > 1 { n += $3 } END { print n }')" ]
 }
