@@ -22,7 +22,9 @@
 #include "feed.h"
 #include "replay.h"
 
-#define CODE_BYTES	(1 << 20)
+#define CODE_BYTES	(7 << 18)	/* and libraries: as they are measured */
+#define AHEAD_BYTES	(3 << 17)	/* of predictors, with what they look at */
+#define STACK_BYTES	(16 << 10)	/* that a thread uses */
 #define WINDOW		64		/* tokens */
 #define WINDOW_SHIFT	10
 
@@ -381,12 +383,15 @@ plan_stage(const struct run *r, const struct feed_trace *t,
  * compressed, as bytes and as numbers, and code that was not needed before.
  */
 static uint64_t
-touches(const struct cl_trace_head *head, const struct cl_keys *keys)
+touches(const struct replay_options *o, const struct cl_trace_head *head,
+    const struct cl_keys *keys)
 {
 	uint64_t row = (uint64_t)keys->nkeys * sizeof(float) *
 	    (head->scores != CL_SCORES_NONE) * (head->forecast ? 2 : 1);
 
-	return (3 * head->block_tokens * row + CODE_BYTES);
+	return (3 * head->block_tokens * row + CODE_BYTES +
+	    (o->replay.predict.kind != CL_PREDICT_OFF ? AHEAD_BYTES : 0) +
+	    (uint64_t)o->nthreads * STACK_BYTES);
 }
 
 /* A trace begins: all that a replay of it needs. */
@@ -437,7 +442,7 @@ open_run(struct run *r, const struct feed_trace *t,
 	o.window = replay_window(r->o, head);
 	o.device = r->device;
 	o.before = r->before;
-	o.touches = touches(head, r->keys);
+	o.touches = touches(r->o, head, r->keys);
 	o.compute = r->compute;
 	if (r->verify != NULL) {
 		o.served = verify_expert;
