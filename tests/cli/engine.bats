@@ -138,3 +138,64 @@ of()
 		--policy belady --verify-bytes
 	OPTIONS
 }
+
+# The run waits for whoever reads its windows; meanwhile the file changes.
+@test "--verify-bytes names the bytes that are not those of the file" {
+	cp "$MODEL" m.gguf
+	{
+		status=0
+		cl-replay --verify-bytes --cache 100% --window 1 --model m.gguf \
+		    --warmup 450 --tokens 3000 "$TRACE" 2>err || status=$?
+		echo $status >status
+	} | {
+		dd bs=1 count=1 of=first 2>dd.err
+		shred -n 1 -s "$(stat -c %s m.gguf)" m.gguf
+		cat >rest
+	}
+	[ "$(cat status)" -eq 2 ]
+	grep -Eqx 'cl-replay: layer [0-7] expert [0-9]+, (gate|up|down): m\.gguf: offset [0-9]+: the file has .. there, and .. was served' \
+	    err
+}
+
+# Each policy goes with the next mode and way of reading, so that all of them
+# are met by some policy, and lru is met by all.
+@test "every policy counts the same however it reads" {
+	cl-trace --synthetic --tokens 24 "$MODEL" >syn.clt
+	cl-trace --synthetic --tokens 24 --seed 2 "$MODEL" >fit.clt
+	modes=("" "--prefetch previous" "--smart delta:0.5"
+	    "--prefetch popular" "--smart rank:16,keep=2" "--prefetch ahead"
+	    "--smart prior:0.5 --prefetch popular" "--prefetch oracle"
+	    "--drop 0.5" "--dense ring" "--contract serial")
+	hows=("--backend pread --threads 1" "--backend auto --threads 2"
+	    "--backend pread --threads 8 --os-cache drop"
+	    "--backend auto --threads 16 --os-cache direct")
+	try()
+	{
+		set -- $1 --cache 12% "${2:-syn.clt}"
+		cl-replay --io none "$@" >none.cls
+		cl-replay --io model --device $DEVICE "$@" >model.cls
+		cl-diff -q none.cls model.cls
+		cl-replay --model "$MODEL" ${hows[n % 4]} "$@" >a.cls
+		cl-diff -q none.cls a.cls
+		n=$((n + 1))
+		cl-replay --model "$MODEL" ${hows[n % 4]} "$@" >b.cls
+		cl-diff -q none.cls b.cls
+		[ "$(of a.cls .measured.checksum)" = \
+		    "$(of b.cls .measured.checksum)" ]
+	}
+	n=0
+	for mode in "${modes[@]}"; do
+		try "$mode"
+		[[ $mode == *ahead* ]] || try "--tokens 40 $mode" "$TRACE"
+	done
+	i=0
+	for policy in $(cl-replay --list-policies | tail -n +2 | cut -f 1); do
+		case $policy in
+		static)		policy=static:fit.clt ;;
+		belady*)	modes=("${modes[@]/#--smart*/--prefetch oracle}")
+				modes=("${modes[@]/#--drop*/--dense ring}") ;;
+		esac
+		try "--policy $policy ${modes[i++ % ${#modes[@]}]}"
+	done
+	[ "$n" -gt 30 ]
+}
