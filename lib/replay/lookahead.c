@@ -167,6 +167,9 @@ cl_lookahead_add(struct cl_lookahead *l, const struct cl_pass *p,
 	for (i = 0; i < l->keys->ncolumns && !p->skipped; i++) {
 		if (p->event[i].n == 0)
 			continue;
+		/* Foretold are all events or none. */
+		assert(l->nevents == 0 ||
+		    (l->said_n != NULL) == (p->foretold != NULL));
 		if ((status = add_event(l, &p->event[i], err)) != CL_OK ||
 		    (p->foretold != NULL && (status = add_foretold(l,
 		    &p->foretold[i], err)) != CL_OK))

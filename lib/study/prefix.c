@@ -113,7 +113,9 @@ cl_prefix_add(struct cl_prefix *p, uint32_t seq, uint32_t pos, uint64_t what)
 		end_sequence(p, s);
 		if (pos != 0)
 			return;		/* its beginning is not known */
-		*s = (struct sequence){ .number = ++p->nsequences,
+		if (++p->nsequences == 0)	/* 2^32 sequences: start anew */
+			p->nsequences = 1;
+		*s = (struct sequence){ .number = p->nsequences,
 		    .seq = seq };
 	}
 	s->next++;

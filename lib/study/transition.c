@@ -8,6 +8,7 @@
 
 #include "cl/err.h"
 #include "cl/events.h"
+#include "cl/host.h"
 #include "cl/keys.h"
 #include "cl/transition.h"
 
@@ -17,6 +18,25 @@ struct cl_transition {
 	uint64_t	*sum;		/* of each expert of a layer */
 };
 
+/* The system would promise more than it has: ask first. */
+static int
+check_memory(const struct cl_keys *keys, struct cl_err *err)
+{
+	const struct cl_keys_column *col = keys->column;
+	uint64_t limit = cl_host_memory(""), nbytes = 0;
+	uint32_t c;
+
+	for (c = 1; c < keys->ncolumns; c++)
+		nbytes += (uint64_t)col[c - 1].nexperts * col[c].nexperts *
+		    sizeof(uint32_t);
+	if (limit == 0 || nbytes <= limit)
+		return (CL_OK);
+	return (cl_fail(err, CL_ENOMEM, "counts of transitions between %u "
+	    "experts need %llu bytes, and this process may use %llu bytes of "
+	    "memory", keys->nkeys, (unsigned long long)nbytes,
+	    (unsigned long long)limit));
+}
+
 struct cl_transition *
 cl_transition_new(const struct cl_keys *keys, struct cl_err *err)
 {
@@ -24,6 +44,8 @@ cl_transition_new(const struct cl_keys *keys, struct cl_err *err)
 	struct cl_transition *t;
 	uint32_t c;
 
+	if (check_memory(keys, err) != CL_OK)
+		return (NULL);
 	if ((t = calloc(1, sizeof(*t))) == NULL)
 		goto nomem;
 	t->keys = keys;
