@@ -12,6 +12,9 @@
  * All is integers: nanoseconds, and bytes since the link was last idle, so
  * that no rounding adds up.  Same calls, same times, on every machine.  Time
  * stops at 2^63 - 1.  One thread at a time.
+ *
+ * Whoever waits for a request goes on a while after it ended, the time to be
+ * woken; whoever finds that it has ended does not wait.
  */
 
 #include <stdbool.h>
@@ -28,6 +31,7 @@ struct cl_virtual_spec {
 	uint64_t	 dense;		/* the same for dense weights */
 	uint64_t	 latency_ns;
 	uint32_t	 depth;
+	uint64_t	 wake_ns;	/* until one who waits for it goes on */
 	/*
 	 * And what is done with the bytes: an event computes for compute_ns,
 	 * and for the time that the kernel takes over all that it used.
@@ -37,8 +41,8 @@ struct cl_virtual_spec {
 };
 
 /*
- * "read=7G,latency=80us,depth=32", then dense=, compute= and kernel= where
- * they are wanted: each key once, in any order.  Where dense is not given it
+ * "read=7G,latency=80us,depth=32", then dense=, wake=, compute= and kernel=
+ * where they are wanted: each key once, in any order.  Where dense is not given it
  * is as read.
  */
 int	cl_virtual_parse(const char *, struct cl_virtual_spec *,

@@ -69,12 +69,28 @@ model_kick(struct cl_io *io)
 		step(io);
 }
 
+/* On by so much, by way of all that ends until then. */
+static void
+pass(struct cl_io *io, uint64_t ns)
+{
+	struct model *m = io->state;
+	uint64_t until = cl_virtual_later(m->now_ns, ns);
+
+	while (m->n > 0 && m->ring[m->first].end_ns <= until)
+		step(io);
+	m->now_ns = until;
+}
+
 static void
 model_wait(struct cl_io *io, struct cl_io_job *job)
 {
+	struct model *m = io->state;
 
+	if (job->state == CL_IO_DONE)
+		return;
 	while (job->state != CL_IO_DONE)
 		step(io);
+	pass(io, m->device.spec.wake_ns);
 }
 
 static uint64_t
@@ -88,13 +104,9 @@ model_now(struct cl_io *io)
 static void
 model_spend(struct cl_io *io, uint64_t ns)
 {
-	struct model *m = io->state;
-	uint64_t until = cl_virtual_later(m->now_ns, ns);
 
 	(void)pthread_mutex_lock(&io->mu);
-	while (m->n > 0 && m->ring[m->first].end_ns <= until)
-		step(io);
-	m->now_ns = until;
+	pass(io, ns);
 	(void)pthread_mutex_unlock(&io->mu);
 }
 

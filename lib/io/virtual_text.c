@@ -14,13 +14,14 @@
 #define VALUE_CAP	32
 #define NUNITS		4
 
-enum { READ, LATENCY, DEPTH, NEEDED, DENSE = NEEDED, COMPUTE, KERNEL, NKEYS };
+enum { READ, LATENCY, DEPTH, NEEDED, DENSE = NEEDED, WAKE, COMPUTE, KERNEL, NKEYS };
 
 static const char *const key_names[NKEYS] = {
 	[READ] = "read",
 	[LATENCY] = "latency",
 	[DEPTH] = "depth",
 	[DENSE] = "dense",
+	[WAKE] = "wake",
 	[COMPUTE] = "compute",
 	[KERNEL] = "kernel"
 };
@@ -56,6 +57,8 @@ parse_value(struct cl_virtual_spec *spec, int key, const char *s,
 		return (status);
 	case DENSE:
 		return (parse_rate(s, &spec->dense, err));
+	case WAKE:
+		return (cl_text_ns(s, &spec->wake_ns, err));
 	case COMPUTE:
 		return (cl_text_ns(s, &spec->compute_ns, err));
 	default:
@@ -91,7 +94,7 @@ parse_setting(struct cl_virtual_spec *spec, bool *given, const char *s,
 		    "key=value", vis));
 	if ((key = find_key(s, (size_t)(equals - s))) == NKEYS)
 		return (cl_fail(err, CL_EINVAL, "device: \"%s\": the keys are "
-		    "read, latency, depth, dense, compute, kernel", vis));
+		    "read, latency, depth, dense, wake, compute, kernel", vis));
 	if (given[key])
 		return (cl_fail(err, CL_EINVAL, "device: %s is given twice",
 		    key_names[key]));
@@ -167,6 +170,9 @@ cl_virtual_text(char buf[CL_VIRTUAL_TEXT_MAX],
 	if (spec->dense != spec->read)
 		n += (size_t)snprintf(buf + n, CL_VIRTUAL_TEXT_MAX - n,
 		    ",dense=%s", in_units(a, spec->dense, 1024, bytes));
+	if (spec->wake_ns != 0)
+		n += (size_t)snprintf(buf + n, CL_VIRTUAL_TEXT_MAX - n,
+		    ",wake=%s", in_units(a, spec->wake_ns, 1000, times));
 	if (spec->compute_ns != 0)
 		n += (size_t)snprintf(buf + n, CL_VIRTUAL_TEXT_MAX - n,
 		    ",compute=%s", in_units(a, spec->compute_ns, 1000,

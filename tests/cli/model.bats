@@ -53,6 +53,12 @@ total()
 	[ "$(total misses)" -gt 1000 ]
 }
 
+@test "every wait that found its read under way takes a wake-up" {
+	wall=$(modelled wall_ns --threads 1 --cache 1e --contract serial \
+	    --device read=1GB,latency=1ms,depth=32,wake=70us)
+	[ "$wall" = $(($(total misses) * 3070000 + $(total demand_bytes))) ]
+}
+
 @test "a device of depth one is one reader, whatever the threads" {
 	one=$(modelled wall_ns --threads 1 \
 	    --device read=1GB,latency=1ms,depth=32)

@@ -110,6 +110,32 @@ depth_bounds_what_overlaps(void)
 	cl_io_free(io);
 }
 
+/* Reads end at 100, 200, 300 and 2100 ns; a wake-up takes 150. */
+static void
+who_waits_is_woken_and_others_are_not(void)
+{
+	struct cl_io *io = model_of("read=1GB,latency=0ns,depth=4,wake=150ns",
+	    4);
+	struct cl_io_job job[4];
+	int i;
+
+	for (i = 0; i < 3; i++)
+		submit(io, &job[i], 100, CL_IO_DEMAND);
+	submit(io, &job[3], 1800, CL_IO_DEMAND);
+	cl_io_wait(io, &job[0]);
+	assert(cl_io_now(io) == 250 && job[0].done_ns == 100);
+	assert(cl_io_done(io, &job[1]) && !cl_io_done(io, &job[2]));
+	cl_io_wait(io, &job[1]);
+	assert(cl_io_now(io) == 250);
+	cl_io_wait(io, &job[2]);
+	assert(cl_io_now(io) == 450 && job[2].done_ns == 300);
+	cl_io_spend(io, 1650);
+	assert(cl_io_now(io) == 2100 && job[3].done_ns == 2100);
+	cl_io_wait(io, &job[3]);
+	assert(cl_io_now(io) == 2100);
+	cl_io_free(io);
+}
+
 static void
 demand_goes_before_what_waits(void)
 {
@@ -541,6 +567,8 @@ static const struct unit units[] = {
 	    many_at_once_take_bytes_alone },
 	{ "no more requests overlap than the device is deep",
 	    depth_bounds_what_overlaps },
+	{ "who waits is woken, and others are not",
+	    who_waits_is_woken_and_others_are_not },
 	{ "demand goes before what waits", demand_goes_before_what_waits },
 	{ "a promoted job is a demand", a_promoted_job_is_a_demand },
 	{ "reads go on while time is spent",

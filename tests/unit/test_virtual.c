@@ -92,8 +92,8 @@ a_device_is_printed_as_it_is_read(void)
 	assert(text_is("read=1.5KB,latency=0ns,depth=1024,dense=3GB",
 	    "read=1500,latency=0ns,depth=1024,dense=3000000000"));
 	assert(text_is("kernel=12GiB,compute=1.2ms,dense=4G,read=4G,"
-	    "latency=1s,depth=8",
-	    "read=4G,latency=1s,depth=8,compute=1200us,kernel=12G"));
+	    "latency=1s,depth=8,wake=20000ns",
+	    "read=4G,latency=1s,depth=8,wake=20us,compute=1200us,kernel=12G"));
 }
 
 static bool
@@ -124,6 +124,7 @@ a_device_that_is_not_whole_is_refused(void)
 	assert(refused("read=1023", "at least 1024B a second"));
 	assert(refused("read=7G,latency=80", "device: latency: \"80\": a time "
 	    "needs a unit"));
+	assert(refused("wake=20", "device: wake: \"20\": a time needs"));
 	assert(refused("read=7G,latency=80us,depth=0", "from 1 to 1024"));
 	assert(refused("read=7G,latency=80us,depth=1025", "from 1 to 1024"));
 	assert(refused("read=7G,latency=80us,depth=x", "from 1 to 1024"));
