@@ -14,16 +14,16 @@
 
 #define FEW_BYTES	0.9		/* of those asked for */
 
-/* Half the distance of the quartiles, in per cent of the median. */
+/* Half the distance of the quartiles, in per cent of the mean. */
 static double
 spread(const struct cl_sample *s)
 {
 
-	return ((s->upper - s->lower) / 2 / s->median * 100);
+	return ((s->upper - s->lower) / 2 / s->mean * 100);
 }
 
 static void
-tell(const struct cl_calibration *c)
+tell(const struct cl_calibration *c, const char *compute)
 {
 	const struct cl_calibrate_point *p = c->point;
 	uint32_t i;
@@ -32,16 +32,18 @@ tell(const struct cl_calibration *c)
 		fe_warn("%u experts at once, %llu bytes, threads %u: %.1f us "
 		    "+- %.1f%%, modelled %.1f us (%zu samples)", p->nexperts,
 		    (unsigned long long)p->nbytes, p->nthreads,
-		    p->ns.median / 1e3, spread(&p->ns),
+		    p->ns.mean / 1e3, spread(&p->ns),
 		    (double)p->model_ns / 1e3, p->ns.n);
 	if (c->dense_bytes != 0)
 		fe_warn("dense weights, %llu bytes: %.1f us +- %.1f%% (%zu "
 		    "samples)", (unsigned long long)c->dense_bytes,
-		    c->dense_ns.median / 1e3, spread(&c->dense_ns),
+		    c->dense_ns.mean / 1e3, spread(&c->dense_ns),
 		    c->dense_ns.n);
-	if (c->spec.kernel != 0)
-		fe_warn("kernel: %.0f bytes/s +- %.1f%% (%zu samples)",
-		    c->kernel.median, spread(&c->kernel), c->kernel.n);
+	if (c->kernel_bytes != 0)
+		fe_warn("%s, %llu bytes: %.1f us +- %.1f%% (%zu samples)",
+		    compute, (unsigned long long)c->kernel_bytes,
+		    c->kernel_ns.mean / 1e3, spread(&c->kernel_ns),
+		    c->kernel_ns.n);
 	fe_warn("the model is off by %.1f%% on average", c->error * 100);
 	if ((double)c->device_bytes < FEW_BYTES * (double)c->asked_bytes)
 		fe_warn("%llu of the %llu bytes that were read came from the "
@@ -104,7 +106,7 @@ replay_calibrate(const struct replay_options *o, char *const *operands, int n)
 		fe_misuse("--calibrate takes one model");
 	if (measure(o, operands[0], &c, &err) != CL_OK)
 		fe_die(&err);
-	tell(&c);
+	tell(&c, cl_compute_kind_name(o->compute));
 	out = fe_output(o->output, o->replace, false);
 	cl_dst_printf(out, "%s\n", cl_virtual_text(text, &c.spec));
 	return (fe_finish(out, FE_DONE));

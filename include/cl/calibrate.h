@@ -5,9 +5,11 @@
  * What device a modelled run needs to foretell the real one on this machine:
  * experts of a model are read as a replay reads them, few and many at once,
  * with one reader and with all, and the device is sought whose model would
- * have taken the same times.  Then dense weights, in order; and computing
- * over what was read.  Everything is measured in rounds, so that a busy moment
- * of the machine meets a sample of each figure, not all of one.  One thread.
+ * have taken the same times.  What was read is computed over, which is
+ * measured, too; then dense weights are read, in order.  Everything is measured
+ * in rounds, so that a busy moment of the machine meets a sample of each
+ * figure, not all of one.  Means are fitted: a replay's time is a sum, to which
+ * busy moments add as they do to a mean.  One thread.
  */
 
 #include <stdbool.h>
@@ -53,7 +55,8 @@ struct cl_calibration {
 	double		 error;		/* of the model, mean over points */
 	uint64_t	 dense_bytes;	/* of a pass over all layers; 0: none */
 	struct cl_sample dense_ns;
-	struct cl_sample kernel;	/* bytes/s */
+	uint64_t	 kernel_bytes;	/* of a sample; 0: none */
+	struct cl_sample kernel_ns;
 	uint64_t	 asked_bytes;	/* of all reads */
 	uint64_t	 device_bytes;	/* that came from devices for them */
 };

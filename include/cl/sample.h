@@ -17,6 +17,7 @@ struct cl_sample {
 	double		 median;	/* the middle one, or next above it */
 	double		 lower;		/* quartiles, */
 	double		 upper;		/* as many values below as above */
+	double		 mean;
 };
 
 /* Of n values, which are sorted.  CL_EINVAL where they are too few. */

@@ -18,7 +18,6 @@
 #include "cl/vec.h"
 #include "calibrate_int.h"
 
-#define BURST_MAX	16		/* experts read at once */
 #define ARENA_BYTES	(UINT64_C(1) << 28) /* of one reader's buffers */
 #define SAMPLE_BYTES	(UINT64_C(48) << 20) /* a sample reads that, or */
 #define SAMPLE_BURSTS	64		/* so many bursts, or one */
@@ -36,6 +35,8 @@ struct lab {
 	uint32_t	 slot;		/* the next one to be read into */
 	uint32_t	 nburst;	/* experts read at once, at most */
 	uint64_t	 rng;
+	uint64_t	 kernel_bytes;	/* computed over, of a round */
+	uint64_t	 kernel_ns;
 	double		*v;		/* samples of each point, then of two */
 	uint64_t	*dense;		/* sizes of a pass over dense weights */
 	size_t		 ndense;
@@ -45,7 +46,7 @@ struct lab {
 		uint32_t	 expert;
 		uint8_t		*buf;
 		struct cl_io_job job;
-	}		 member[BURST_MAX];	/* of a burst */
+	}		 member[CL_CALIBRATE_BURST_MAX];	/* of a burst */
 };
 
 static double *
@@ -120,11 +121,11 @@ open_devices(struct lab *lab, struct cl_err *err)
 	d.stride = cl_roundup(sums.expert_bytes_max, 4096);
 	n = ARENA_BYTES / d.stride;
 	n = n < lab->o->device.nslots ? n : lab->o->device.nslots;
-	n = n < BURST_MAX ? BURST_MAX : n;
+	n = n < CL_CALIBRATE_BURST_MAX ? CL_CALIBRATE_BURST_MAX : n;
 	while (n > 1 && n * d.stride > ARENA_BYTES)
 		n /= 2;
 	d.nslots = lab->nslots = (uint32_t)n;
-	lab->nburst = n < BURST_MAX ? d.nslots : BURST_MAX;
+	lab->nburst = n < CL_CALIBRATE_BURST_MAX ? d.nslots : CL_CALIBRATE_BURST_MAX;
 	for (i = 0; i < NREADERS; i++) {
 		if (i == TOGETHER && lab->o->device.io.nthreads == 1)
 			break;
@@ -190,6 +191,43 @@ burst(struct lab *lab, struct cl_device *device, uint32_t like, uint32_t n,
 	return (status);
 }
 
+/*
+ * What a replay does with n experts that have come.  A thread that computes is
+ * not woken as soon as one that only waits, where others want the processor.
+ */
+static void
+compute(struct lab *lab, struct cl_device *device, uint32_t n)
+{
+	struct cl_device_slab slab[CL_IO_PARTS_MAX];
+	struct cl_compute_slab in[CL_IO_PARTS_MAX];
+	const struct member *m = lab->member;
+	uint64_t start = cl_clock_ns();
+	uint32_t i, k, nslabs;
+
+	for (i = 0; lab->o->compute != NULL && i < n; i++, m++) {
+		nslabs = cl_device_slabs(device, m->layer, m->expert, m->buf,
+		    slab);
+		for (k = 0; k < nslabs; k++) {
+			in[k].bytes = slab[k].p;
+			in[k].nbytes = slab[k].nbytes;
+			lab->kernel_bytes += slab[k].nbytes;
+		}
+		(void)cl_compute_expert(lab->o->compute, m->layer,
+		    m->expert, in, nslabs);
+	}
+	lab->kernel_ns += cl_clock_ns() - start;
+	if (lab->o->compute_ns > 0)
+		cl_io_spend(cl_device_io(device), lab->o->compute_ns);
+}
+
+/* Does a sample have enough of this, of which n are done? */
+static bool
+enough(uint32_t n, uint64_t nbytes)
+{
+
+	return (n >= SAMPLE_BURSTS || n * nbytes >= SAMPLE_BYTES);
+}
+
 static int
 measure_point(struct lab *lab, const struct cl_calibrate_point *p, double *v,
     struct cl_err *err)
@@ -206,7 +244,8 @@ measure_point(struct lab *lab, const struct cl_calibrate_point *p, double *v,
 			return (status);
 		all += ns;
 		lab->c->asked_bytes += p->nbytes;
-	} while (++n < SAMPLE_BURSTS && n * p->nbytes < SAMPLE_BYTES);
+		compute(lab, device, p->nexperts);
+	} while (!enough(++n, p->nbytes));
 	*v = (double)all / n;
 	return (CL_OK);
 }
@@ -234,11 +273,10 @@ note_dense(struct lab *lab, const struct cl_io_job *job, struct cl_err *err)
 
 /* Every layer's dense weights, one layer after the other, each waited for. */
 static int
-measure_dense(struct lab *lab, double *v, struct cl_err *err)
+dense_pass(struct lab *lab, struct cl_err *err)
 {
 	struct cl_device *device = busiest(lab);
 	struct cl_io_job *job = &lab->member[0].job;
-	uint64_t start = cl_io_now(cl_device_io(device));
 	uint32_t i, ring = 0;
 	bool first = lab->ndense == 0;
 	int status;
@@ -253,45 +291,23 @@ measure_dense(struct lab *lab, double *v, struct cl_err *err)
 			return (status);
 		ring = 1 - ring;
 	}
-	*v = (double)(cl_io_now(cl_device_io(device)) - start);
 	lab->c->asked_bytes += lab->c->dense_bytes;
 	return (CL_OK);
 }
 
-/* The kernel over the experts of one burst: bytes a second. */
 static int
-measure_kernel(struct lab *lab, double *v, struct cl_err *err)
+measure_dense(struct lab *lab, double *v, struct cl_err *err)
 {
-	struct cl_device *device = busiest(lab);
-	struct cl_device_slab slab[CL_IO_PARTS_MAX];
-	struct cl_compute_slab in[CL_IO_PARTS_MAX];
-	const struct member *m = lab->member;
-	uint32_t i, k, n;
-	uint64_t ns, nbytes = 0;
+	struct cl_io *io = cl_device_io(busiest(lab));
+	uint64_t start = cl_io_now(io);
+	uint32_t n = 0;
 	int status;
 
-	*v = 0;
-	if (lab->o->compute == NULL)
-		return (CL_OK);
-	status = burst(lab, device, lab->c->point[0].layer, lab->nburst, &ns,
-	    err);
-	if (status != CL_OK)
-		return (status);
-	ns = cl_clock_ns();
-	for (i = 0; i < lab->nburst; i++, m++) {
-		n = cl_device_slabs(device, m->layer, m->expert, m->buf,
-		    slab);
-		for (k = 0; k < n; k++) {
-			in[k].bytes = slab[k].p;
-			in[k].nbytes = slab[k].nbytes;
-			nbytes += slab[k].nbytes;
-		}
-		(void)cl_compute_expert(lab->o->compute, m->layer,
-		    m->expert, in, n);
-	}
-	ns = cl_clock_ns() - ns;
-	*v = (double)nbytes / (double)(ns + 1) * 1e9;
-	lab->c->asked_bytes += nbytes;
+	do {
+		if ((status = dense_pass(lab, err)) != CL_OK)
+			return (status);
+	} while (!enough(++n, lab->c->dense_bytes));
+	*v = (double)(cl_io_now(io) - start) / n;
 	return (CL_OK);
 }
 
@@ -302,13 +318,16 @@ take_round(struct lab *lab, uint32_t s, struct cl_err *err)
 	uint32_t i, n = lab->c->npoints;
 	int status;
 
+	lab->kernel_ns = lab->kernel_bytes = 0;
 	for (i = 0; i < n; i++)
 		if ((status = measure_point(lab, &lab->c->point[i],
 		    &samples(lab, i)[s], err)) != CL_OK)
 			return (status);
 	if ((status = measure_dense(lab, &samples(lab, n)[s], err)) != CL_OK)
 		return (status);
-	return (measure_kernel(lab, &samples(lab, n + 1)[s], err));
+	lab->c->kernel_bytes = lab->kernel_bytes;
+	samples(lab, n + 1)[s] = (double)lab->kernel_ns;
+	return (CL_OK);
 }
 
 /* All rounds; the first one, which finds everything cold, is taken twice. */
@@ -334,7 +353,7 @@ measure(struct lab *lab, struct cl_err *err)
 	status = cl_sample_sum(&c->dense_ns, samples(lab, i), n, err);
 	if (status != CL_OK)
 		return (status);
-	return (cl_sample_sum(&c->kernel, samples(lab, i + 1), n, err));
+	return (cl_sample_sum(&c->kernel_ns, samples(lab, i + 1), n, err));
 }
 
 int

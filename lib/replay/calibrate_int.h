@@ -10,6 +10,8 @@
 
 #include "cl/calibrate.h"
 
+#define CL_CALIBRATE_BURST_MAX	16	/* experts read at once */
+
 /*
  * Fill in the device and what it makes of each point.  dense: the sizes of a
  * pass over dense weights in the order of their requests, 0 where it waits for

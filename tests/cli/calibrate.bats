@@ -31,8 +31,21 @@ load helpers
 	[ "$(grep -c ' bytes, threads [12]: .*, modelled .* us (5 samples)$' \
 	    <<<"$stderr")" = 20 ]
 	[ "$(grep -c '16 experts at once, .* threads 2: ' <<<"$stderr")" = 2 ]
-	grep -q ': kernel: .*(5 samples)$' <<<"$stderr"
+	grep -q ': kernel, .*(5 samples)$' <<<"$stderr"
 	grep -q ': dense weights, .*(5 samples)$' <<<"$stderr"
+}
+
+@test "a device computes for as long as was told, and as fast as was measured" {
+	run --separate-stderr cl-replay --calibrate --samples 5 \
+	    --compute checksum --compute-us 20 "$MODEL"
+	status_is 0
+	[[ $output == *,compute=20us,kernel=* ]]
+	grep -q ': checksum, .*(5 samples)$' <<<"$stderr"
+	run --separate-stderr cl-replay --calibrate --samples 5 \
+	    --compute none "$MODEL"
+	status_is 0
+	[[ $output != *compute=* && $output != *kernel=* ]]
+	[[ $stderr != *kernel* ]]
 }
 
 @test "no figure is made of fewer than five samples" {

@@ -85,6 +85,31 @@ a_known_device_is_found_again(void)
 	}
 }
 
+/* The burst of one takes it once, and so do bursts of many, at their end. */
+static void
+a_wake_up_is_told_from_latency(void)
+{
+	static struct cl_calibration c;
+
+	calibrate("read=2G,latency=100us,depth=4,wake=80us,dense=1G", 4, &c);
+	assert(close_to(c.spec.read, UINT64_C(2) << 30, 0.02));
+	assert(close_to(c.spec.latency_ns, 100000, 0.1));
+	assert(close_to(c.spec.wake_ns, 80000, 0.2));
+	assert(close_to(c.spec.dense, UINT64_C(1) << 30, 0.05));
+	assert(c.error < 0.02);
+}
+
+/* The latency of four requests a pass is longer than the whole pass. */
+static void
+a_dense_rate_beyond_all_bounds_is_that_of_experts(void)
+{
+	static struct cl_calibration c;
+
+	calibrate("read=1G,latency=100us,depth=4,dense=100G", 4, &c);
+	assert(close_to(c.spec.read, UINT64_C(1) << 30, 0.02));
+	assert(c.spec.dense == c.spec.read);
+}
+
 static void
 so_is_one_of_little_depth(void)
 {
@@ -138,6 +163,9 @@ few_samples_are_no_figure(void)
 static const struct unit units[] = {
 	{ "a known device is found again", a_known_device_is_found_again },
 	{ "so is one of little depth", so_is_one_of_little_depth },
+	{ "a wake-up is told from latency", a_wake_up_is_told_from_latency },
+	{ "a dense rate beyond all bounds is that of experts",
+	    a_dense_rate_beyond_all_bounds_is_that_of_experts },
 	{ "one reader is enough to calibrate",
 	    one_reader_is_enough_to_calibrate },
 	{ "the slowest device there may be is found, too",

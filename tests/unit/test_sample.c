@@ -34,13 +34,15 @@ middle_and_quartiles(void)
 
 	assert(cl_sample_sum(&s, five, 5, &err) == CL_OK);
 	assert(s.median == 2 && s.lower == 1 && s.upper == 3);
+	assert(s.mean == 19.8);
 	assert(cl_sample_sum(&s, eight, 8, &err) == CL_OK);
 	assert(s.median == 5 && s.lower == 3 && s.upper == 6);
+	assert(s.mean == 4.5);
 }
 
 static const struct unit units[] = {
 	{ "no figure is made of four samples", four_samples_are_refused },
-	{ "a figure is the middle and the quartiles", middle_and_quartiles },
+	{ "a figure is middle, quartiles and mean", middle_and_quartiles },
 };
 
 UNIT_MAIN(units)
