@@ -4,9 +4,11 @@
 /*
  * What benchmarks have in common: they print rows "name median spread", the
  * spread being the distance of the quartiles, and no row that fewer than
- * CL_SAMPLE_LEAST samples stand behind.
+ * CL_SAMPLE_LEAST samples stand behind.  A benchmark that misses a figure says
+ * so in a row, and ends with 1 when it is through.
  */
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -47,6 +49,21 @@ bench_row(const char *name, double *v, size_t n)
 	printf("%s\t%.4f\t%.4f\n", name, median, spread);
 	fflush(stdout);
 	return (median);
+}
+
+/* Print whether a median is as it must be, and return it. */
+static inline bool
+bench_within(const char *name, double median, double least, double most)
+{
+	bool within = median >= least && median <= most;
+
+	if (within)
+		printf("%s\twithin %.4g .. %.4g\n", name, least, most);
+	else
+		printf("%s\tmissed: %.4f is not within %.4g .. %.4g\n", name,
+		    median, least, most);
+	fflush(stdout);
+	return (within);
 }
 
 #endif /* BENCH_H */

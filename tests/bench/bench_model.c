@@ -3,12 +3,12 @@
  *
  *	bench_model BINDIR MODEL TRACE [NSAMPLES]
  *
- * A sample calibrates, and then replays the trace in each configuration, for
- * real and on the device that was found: the machine's speed changes with
- * what else runs on it, so that only what is close in time can be compared.
- * Reads go past the page cache.  Prints rows over NSAMPLES (default 9): the
- * modelled wall time as a ratio to the real one.  Ends with 1 where one is
- * off by more than LIMIT.
+ * A sample of a configuration calibrates for it, and then replays the trace in
+ * it, for real and on the device that was found: the machine's speed changes
+ * with what else runs on it, so that only what is close in time can be
+ * compared.  Reads go past the page cache.  Prints rows over NSAMPLES (default
+ * 9): the modelled wall time as a ratio to the real one, and whether that is
+ * within LIMIT.  Ends with 1 where one is not.
  */
 
 #include <stdint.h>
@@ -26,10 +26,17 @@
 
 static const struct config {
 	const char	*name;
-	const char	*options;
+	const char	*all;		/* options of calibrating and replays */
+	const char	*replay;	/* of both replays */
+	const char	*real;		/* what a device has as compute= */
 } configs[] = {
-	{ "model.cache_small", "--cache 10%" },
-	{ "model.cache_large", "--cache 50%" },
+	{ "model.small", "--cache 10%", "", "" },
+	{ "model.large", "--cache 50%", "", "" },
+	{ "model.small_previous", "--cache 10%", "--prefetch previous",
+	    "--compute-us 1000" },
+	{ "model.large_oracle", "--cache 50%", "--prefetch oracle",
+	    "--compute-us 1000" },
+	{ "model.dense_ring", "--cache 25%", "--dense ring", "" },
 };
 
 #define NCONFIGS	(sizeof(configs) / sizeof(configs[0]))
@@ -67,49 +74,43 @@ line_of(const char *command, const char *begin, char line[LINE])
 
 /* The wall time of a replay with such options. */
 static double
-wall(const char *dir, const char *options, const char *more,
-    const char *model, const char *trace)
+wall(char *const *argv, const struct config *c, const char *more)
 {
-	char command[2 * LINE], line[LINE];
+	char command[3 * LINE], line[LINE];
 	double ns;
 	struct cl_err err = { 0 };
 
 	(void)snprintf(command, sizeof(command), "%s/cl-replay " COMMON
-	    " %s %s --model %s %s | %s/cl-report -f tsv", dir, options, more,
-	    model, trace, dir);
+	    " %s %s %s --model %s %s | %s/cl-report -f tsv", argv[1], c->all,
+	    c->replay, more, argv[2], argv[3], argv[1]);
 	line_of(command, "1\trun\t\tmeasured\twall_ns\t", line);
 	if (cl_text_f64(line, 1, 1e18, &ns, &err) != CL_OK)
 		bench_die("bench_model", &err);
 	return (ns);
 }
 
-/* One ratio for each configuration. */
-static void
-sample(char *const *argv, double ratio[NCONFIGS])
+/* Modelled by real time. */
+static double
+sample(char *const *argv, const struct config *c)
 {
-	char command[LINE], device[LINE], model[LINE + 32], *kernel;
-	size_t i;
+	char command[LINE], device[LINE], model[LINE + 32];
+	double real;
 
-	for (i = 0; i < NCONFIGS; i++) {
-		(void)snprintf(command, sizeof(command), "%s/cl-replay "
-		    "--calibrate --samples 5 " COMMON " %s %s 2>/dev/null",
-		    argv[1], configs[i].options, argv[2]);
-		line_of(command, "", device);
-		if ((kernel = strstr(device, ",kernel=")) != NULL)
-			*kernel = '\0';	/* nothing is computed */
-		(void)snprintf(model, sizeof(model), "--io model --device %s",
-		    device);
-		ratio[i] = wall(argv[1], configs[i].options, model, argv[2],
-		    argv[3]) / wall(argv[1], configs[i].options, "", argv[2],
-		    argv[3]);
-	}
+	(void)snprintf(command, sizeof(command), "%s/cl-replay --calibrate "
+	    "--samples 5 " COMMON " %s %s %s 2>/dev/null", argv[1],
+	    c->all, c->real, argv[2]);
+	line_of(command, "", device);
+	(void)snprintf(model, sizeof(model), "--io model --device %s",
+	    device);
+	real = wall(argv, c, c->real);
+	return (wall(argv, c, model) / real);
 }
 
 int
 main(int argc, char **argv)
 {
 	static double v[NCONFIGS][NSAMPLES_MAX];
-	double ratio[NCONFIGS], median;
+	double median;
 	struct cl_err err = { 0 };
 	uint64_t s, n = NSAMPLES;
 	size_t i;
@@ -123,14 +124,13 @@ main(int argc, char **argv)
 	if (argc == 5 && cl_text_u64(argv[4], CL_SAMPLE_LEAST, NSAMPLES_MAX,
 	    &n, &err) != CL_OK)
 		bench_die("bench_model", &err);
-	for (s = 0; s < n; s++) {
-		sample(argv, ratio);
+	for (s = 0; s < n; s++)
 		for (i = 0; i < NCONFIGS; i++)
-			v[i][s] = ratio[i];
-	}
+			v[i][s] = sample(argv, &configs[i]);
 	for (i = 0; i < NCONFIGS; i++) {
 		median = bench_row(configs[i].name, v[i], n);
-		if (median < 1 - LIMIT || median > 1 + LIMIT)
+		if (!bench_within(configs[i].name, median, 1 - LIMIT,
+		    1 + LIMIT))
 			status = 1;
 	}
 	return (status);

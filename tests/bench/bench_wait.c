@@ -108,7 +108,7 @@ main(int argc, char **argv)
 		(void)snprintf(name, sizeof(name), "wait.%u_workers",
 		    nthreads[i]);
 		ratio = bench_row(name, v, n);
-		if (ratio < 1 - LIMIT || ratio > 1 + LIMIT)
+		if (!bench_within(name, ratio, 1 - LIMIT, 1 + LIMIT))
 			status = 1;
 	}
 	return (status);
