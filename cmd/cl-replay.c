@@ -29,7 +29,7 @@ static const struct fe_command command = {
 "         --os-cache keep|drop|direct (keep)  --hugepages\n"
 "compute: --compute kernel|checksum|none (kernel)  --compute-us N\n"
 "         --verify-bytes  --dense auto|resident|ring|skip (auto)\n"
-"studies: --curve [lru|belady] (lru)  --stats  --predict\n"
+"studies: --curve [lru|belady] (lru)  --bound  --stats  --predict\n"
 "         --calibrate MODEL  --samples N (9)\n"
 "output:  -o FILE  --force  -h, --help  -V, --version\n"
 "\n"

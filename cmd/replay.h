@@ -66,6 +66,7 @@ struct replay_options {
 	uint32_t	 nthreads;
 	uint32_t	 nsamples;	/* of each figure of --calibrate */
 	bool		 io_said;
+	bool		 contract_said;
 	bool		 window_said;
 	struct replay_lists lists;
 	/* What is done: replay_traces, or what an option has in its place. */
@@ -173,6 +174,10 @@ int	replay_calibrate(const struct replay_options *, char *const *operands,
 
 /* --curve: the hits of a cache of every capacity, without one. */
 int	replay_curve(const struct replay_options *, char *const *operands,
+	    int n);
+
+/* --bound: the most hits that caches of the given capacities can have. */
+int	replay_bound(const struct replay_options *, char *const *operands,
 	    int n);
 
 /* --stats: what the trace says of locality. */

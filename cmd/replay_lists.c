@@ -97,7 +97,8 @@ replay_lists_end(struct replay_options *o)
 	o->replay.policy = l->policy[0];
 	o->budget = l->budgets.item[0].budget;
 	o->budget_text = l->budgets.item[0].text;
-	if (l->npolicies == 1 && l->budgets.n == 1 && l->nparts == 0)
+	if (o->mode == replay_bound || (l->npolicies == 1 &&
+	    l->budgets.n == 1 && l->nparts == 0))
 		return;
 	check(o);
 	o->mode = replay_sweep;

@@ -9,6 +9,8 @@
 #include "fe.h"
 #include "replay.h"
 
+static const char *const bound[] = { "cache", "contract", "prefill", "tokens",
+    "warmup", NULL };
 static const char *const calibrate[] = { "backend", "cache", "compute",
     "compute-us", "hugepages", "os-cache", "retry", "samples", "seed",
     "threads", NULL };
@@ -25,6 +27,7 @@ static const struct mode {
 			    char *const *operands, int n);
 	const char *const *takes;	/* besides that, and --force */
 } modes[] = {
+	{ "bound", replay_bound, bound },
 	{ "calibrate", replay_calibrate, calibrate },
 	{ "curve", replay_curve, curve },
 	{ "list-policies", replay_list, list_policies },

@@ -37,6 +37,7 @@ static const char *const backends[] = { "auto", "uring", "pread", NULL };
 
 enum {
 	OPT_BACKEND = 256,
+	OPT_BOUND,
 	OPT_CACHE,
 	OPT_CALIBRATE,
 	OPT_CONTRACT,
@@ -68,6 +69,7 @@ enum {
 
 static const struct option long_options[] = {
 	{ "backend", required_argument, NULL, OPT_BACKEND },
+	{ "bound", no_argument, NULL, OPT_BOUND },
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "calibrate", no_argument, NULL, OPT_CALIBRATE },
 	{ "compute", required_argument, NULL, OPT_COMPUTE },
@@ -140,6 +142,9 @@ take_option(struct replay_options *o, int c, const char *arg)
 	case OPT_BACKEND:
 		o->backend = fe_choice("--backend", arg, backends);
 		break;
+	case OPT_BOUND:
+		o->mode = replay_bound;
+		break;
 	case OPT_CACHE:
 		replay_budgets(&o->lists, arg);
 		break;
@@ -149,6 +154,7 @@ take_option(struct replay_options *o, int c, const char *arg)
 	case OPT_CONTRACT:
 		o->replay.contract = fe_choice("--contract", arg,
 		    cl_conditions_contracts);
+		o->contract_said = true;
 		break;
 	case OPT_CURVE:
 		o->mode = replay_curve;

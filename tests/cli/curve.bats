@@ -106,3 +106,55 @@ curve()
 	[ "$(jq -r .runs[0].end <<<"$output")" = incomplete ]
 	[ "$(jq '.runs[0].tables.curve | length > 5' <<<"$output")" = true ]
 }
+
+# The bound of these budgets is what replays with both policies find; the other
+# options are for all of them.
+same_as_belady()
+{
+	local capacity policy budgets=$1
+
+	shift
+	cl-replay --bound --cache "$budgets" "$@" "$TRACE" |
+	    cl-report -f json >bound.json
+	for capacity in $(jq '.runs[0].tables.bound[].capacity_experts' \
+	    bound.json); do
+		for policy in belady belady-bypass; do
+			cl-replay --io none --contract serial "$@" \
+			    --policy $policy --cache "${capacity}e" -o one.cls \
+			    --force "$TRACE" || return 1
+			cl-report -f json one.cls |
+			    jq -c ".runs[0].totals | [.accesses, .cold, .hits]"
+		done
+	done >replays
+	jq -c '.runs[0].tables.bound[] | [.accesses, .cold] as $n |
+	    $n + [.hits_demand], $n + [.hits_bypass]' bound.json >bound
+	cmp replays bound
+}
+
+@test "a bound is what replays of both belady policies find" {
+	same_as_belady 1e,2e,10%..50%/20%,100%
+	[ "$(wc -l <bound)" -eq 12 ]
+	same_as_belady 5%,30% --warmup 100 --tokens 200
+	same_as_belady 20% --prefill token
+	same_as_belady 20% --prefill skip
+	same_as_belady 20% --tokens 1500
+	[ -s bound ]
+}
+
+@test "a bound has each capacity once, in order, under serial" {
+	cl-replay --bound --cache 50%,64e,2e,256e "$TRACE" |
+	    cl-report -f json >bound.json
+	run jq -c '.runs[0] | [.contract,
+	    [.tables.bound[].capacity_experts]]' bound.json
+	[ "$output" = '["serial",[2,64,256]]' ]
+}
+
+@test "a bound is of no other contract, and of no policy" {
+	run --separate-stderr cl-replay --bound --contract event "$TRACE"
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--bound is of --contract serial"* ]]
+	run --separate-stderr cl-replay --bound --policy lru,lfu "$TRACE"
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--policy means nothing to --bound"* ]]
+	[ -z "$output" ]
+}
