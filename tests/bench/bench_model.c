@@ -21,7 +21,8 @@
 #define NSAMPLES	9
 #define NSAMPLES_MAX	101
 #define LIMIT		0.15
-#define COMMON		"--threads 4 --os-cache direct --warmup 20"
+#define COMMON		"--threads 4 --os-cache direct"
+#define REPLAY		COMMON " --warmup 20"
 #define LINE		1024
 
 static const struct config {
@@ -80,7 +81,7 @@ wall(char *const *argv, const struct config *c, const char *more)
 	double ns;
 	struct cl_err err = { 0 };
 
-	(void)snprintf(command, sizeof(command), "%s/cl-replay " COMMON
+	(void)snprintf(command, sizeof(command), "%s/cl-replay " REPLAY
 	    " %s %s %s --model %s %s | %s/cl-report -f tsv", argv[1], c->all,
 	    c->replay, more, argv[2], argv[3], argv[1]);
 	line_of(command, "1\trun\t\tmeasured\twall_ns\t", line);

@@ -62,8 +62,8 @@ main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_sweep cl-replay trace [n]\n");
 		return (2);
 	}
-	if (argc == 4 && cl_text_u64(argv[3], 1, NSAMPLES_MAX, &n, &err) !=
-	    CL_OK)
+	if (argc == 4 && cl_text_u64(argv[3], CL_SAMPLE_LEAST,
+	    NSAMPLES_MAX, &n, &err) != CL_OK)
 		bench_die(argv[3], &err);
 	for (i = 0; i < n; i++) {
 		one[i] = sweep(argv[1], argv[2], "1");
