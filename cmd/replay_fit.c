@@ -1,14 +1,17 @@
 /*
  * What static pins: how often a trace uses each expert, counted by the same
- * events as the replay's.
+ * events as the replay's; or how often its tokens choose each, as the table
+ * expert_use of a stat stream says.
  */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cl/err.h"
 #include "cl/keys.h"
 #include "cl/model.h"
 #include "cl/src.h"
+#include "cl/stats_read.h"
 #include "cl/trace_read.h"
 #include "fe.h"
 #include "replay.h"
@@ -96,6 +99,105 @@ read_trace(struct fit *f, struct cl_src *src, struct cl_err *err)
 	return (status == CL_END ? CL_OK : status);
 }
 
+/* Is it a stat stream?  Whatever else it is, a trace reader tells. */
+static bool
+is_stats(struct cl_src *src)
+{
+	static const char magic[4] = { 'C', 'L', 'S', '\032' };
+	const uint8_t *p;
+	size_t n;
+
+	return (cl_src_peek(src, sizeof(magic), &p, &n, NULL) == CL_OK &&
+	    n >= sizeof(magic) && memcmp(p, magic, sizeof(magic)) == 0);
+}
+
+static int
+begin_stats(struct fit *f, const struct cl_stats_conds *conds,
+    struct cl_err *err)
+{
+	const struct cl_stats_cond *c = cl_stats_find(conds,
+	    "model_fingerprint");
+
+	if (f->over)
+		return (cl_fail(err, CL_EINVAL, "it holds several runs; pins "
+		    "are chosen by one"));
+	if (c != NULL && c->type == CL_STATS_HASH && c->u != 0 &&
+	    f->model->fingerprint != 0 && c->u != f->model->fingerprint)
+		return (cl_fail(err, CL_EINVAL, "it is of another model than "
+		    "what is replayed"));
+	return (CL_OK);
+}
+
+static bool
+is_use(const struct cl_stats_table *t)
+{
+	static const char *const names[] = { "layer", "expert", "uses" };
+	size_t i, n = sizeof(names) / sizeof(names[0]);
+
+	if (strcmp(t->name, "expert_use") != 0 || t->ncolumns != n)
+		return (false);
+	for (i = 0; i < n; i++)
+		if (t->column[i].type != CL_STATS_U64 ||
+		    strcmp(t->column[i].name, names[i]) != 0)
+			return (false);
+	return (true);
+}
+
+static int
+take_use(struct fit *f, const struct cl_stats_value *cell, struct cl_err *err)
+{
+	const struct cl_keys_column *col = f->keys->column;
+	uint32_t i;
+
+	for (i = 0; i < f->keys->ncolumns; i++, col++)
+		if (cell[0].there && cell[0].u == col->layer)
+			break;
+	if (i == f->keys->ncolumns || !cell[1].there ||
+	    cell[1].u >= col->nexperts)
+		return (cl_fail(err, CL_EINVAL, "it has an expert that the "
+		    "model has not"));
+	f->to->uses[col->base + cell[1].u] = cell[2].u;
+	return (CL_OK);
+}
+
+static int
+take_stats(struct fit *f, const struct cl_stats_rec *rec, bool *found,
+    struct cl_err *err)
+{
+
+	if (rec->kind == CL_STATS_REC_RUN)
+		return (begin_stats(f, rec->conds, err));
+	if (rec->kind == CL_STATS_REC_TABLE && is_use(rec->table))
+		*found = true;
+	else if (rec->kind == CL_STATS_REC_CELLS && is_use(rec->table))
+		return (take_use(f, rec->cells, err));
+	else if (rec->kind == CL_STATS_REC_TRAILER) {
+		f->over = true;
+		f->to->routing = rec->end->routing;
+	}
+	return (CL_OK);
+}
+
+static int
+read_stats(struct fit *f, struct cl_src *src, struct cl_err *err)
+{
+	struct cl_stats_reader *reader;
+	const struct cl_stats_rec *rec;
+	bool found = false;
+	int status;
+
+	if ((reader = cl_stats_reader_new(src, err)) == NULL)
+		return (err->code);
+	while ((status = cl_stats_read(reader, &rec, err)) == CL_OK)
+		if ((status = take_stats(f, rec, &found, err)) != CL_OK)
+			break;
+	cl_stats_reader_free(reader);
+	if (status == CL_END && !found)
+		return (cl_fail(err, CL_EINVAL, "it has no table expert_use; "
+		    "cl-replay --stats makes one"));
+	return (status == CL_END ? CL_OK : status);
+}
+
 int
 replay_fit(struct replay_fit *to, const char *path, const struct cl_model *m,
     const struct cl_keys *keys, enum cl_prefill prefill, struct cl_err *err)
@@ -110,6 +212,8 @@ replay_fit(struct replay_fit *to, const char *path, const struct cl_model *m,
 		return (cl_fail_nomem(err, "the pinned experts"));
 	if ((src = cl_src_file(path, fe_stop(), &why)) == NULL)
 		status = why.code;
+	else if (is_stats(src))
+		status = read_stats(&f, src, &why);
 	else
 		status = read_trace(&f, src, &why);
 	return (status == CL_OK ? CL_OK : cl_fail(err, status,

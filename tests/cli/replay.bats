@@ -666,6 +666,41 @@ rows()
 	grep -q HINDSIGHT h.txt
 }
 
+@test "static is chosen by the statistics of a trace, too" {
+	set -- --io none --cache 10%,30% --prefill token
+	cl-replay --stats "$TRACE" >fit.cls
+	cl-replay "$@" --policy static:fit.cls "$TRACE" >s.cls
+	cl-replay "$@" --policy "static:$TRACE" "$TRACE" >t.cls
+	for name in s t; do
+		cl-report -f json $name.cls | jq -c '[.runs[] |
+		    .totals.hits, .totals.preload, .digest]' >$name.json
+	done
+	cmp s.json t.json
+	cl-replay --io none --policy static:fit.cls "$TRACE" | cl-report >h.txt
+	grep -q HINDSIGHT h.txt
+}
+
+@test "static refuses statistics without uses, of many, or of another model" {
+	cl-replay --curve "$TRACE" >no.cls
+	cl-replay --stats "$TRACE" "$TRACE" >two.cls
+	printf 'layer\texperts\n9\t0,1\n' | cl-trace --load |
+	    cl-replay --stats >other.cls
+	while read -r file why; do
+		run --separate-stderr cl-replay --io none \
+		    --policy static:$file "$TRACE"
+		status_is 2
+		[[ $stderr == *"static:$file: "*"$why"* ]]
+	done <<-'END'
+		no.cls expert_use
+		two.cls several runs
+		other.cls an expert that the model has not
+	END
+	head -c 1000 two.cls >cut.cls
+	run --separate-stderr cl-replay --io none --policy static:cut.cls \
+	    "$TRACE"
+	status_is 2
+}
+
 @test "what static loads is counted behind a warm-up, too, once with --warm" {
 	set -- --io none --policy "static:$TRACE"
 	for warmup in 0 100 100000; do
