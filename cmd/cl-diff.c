@@ -19,7 +19,7 @@ static const struct fe_command command = {
 	.help =
 "Compare two replays: conditions, counters, measurements, layers.\n"
 "\n"
-"  -a, --all           show every row of long tables\n"
+"  -a, --all           show every row of long tables, every event\n"
 "  -f, --format text|tsv|json\n"
 "                      for people, for awk, for programs (text)\n"
 "  --force             compare runs of different traces, models or contracts\n"
@@ -88,7 +88,7 @@ parse_args(struct options *o, int argc, char **argv)
 
 /* All runs of an input; says which of them are not of a whole trace. */
 static int
-load(struct cl_compare_side *side, const char *path)
+load(struct cl_compare_side *side, const char *path, bool logs)
 {
 	struct cl_err err = { 0 };
 	struct cl_stats_reader *in;
@@ -97,7 +97,10 @@ load(struct cl_compare_side *side, const char *path)
 
 	side->name = strcmp(path, "-") == 0 ? "standard input" : path;
 	in = cl_stats_reader_new(fe_input(path), &err);
-	if (in == NULL || cl_compare_load(side, in, &err) != CL_OK)
+	if (in == NULL)
+		fe_die(&err);
+	cl_stats_reader_want(in, logs);
+	if (cl_compare_load(side, in, &err) != CL_OK)
 		fe_die(&err);
 	cl_stats_reader_free(in);
 	for (i = 0; i < side->n; i++) {
@@ -166,8 +169,8 @@ main(int argc, char **argv)
 
 	fe_init(&command);
 	parse_args(&o, argc, argv);
-	trouble = load(&a, argv[optind]);
-	if (load(&b, argv[optind + 1]) != FE_DONE)
+	trouble = load(&a, argv[optind], !o.quiet);
+	if (load(&b, argv[optind + 1], !o.quiet) != FE_DONE)
 		trouble = FE_TROUBLE;
 	if (cl_compare_pair_up(&a, &b, &pairs, &err) != CL_OK)
 		fe_die(&err);

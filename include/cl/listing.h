@@ -9,8 +9,10 @@
 
 #include <stdbool.h>
 
+struct cl_decision;
 struct cl_dst;
 struct cl_err;
+struct cl_json;
 struct cl_listing;
 struct cl_stats_end;
 struct cl_stats_reader;
@@ -27,5 +29,8 @@ struct cl_listing	*cl_listing_new(bool json, struct cl_dst *,
 int	cl_listing_run(struct cl_listing *, struct cl_stats_reader *,
 	    struct cl_stats_end *, struct cl_err *);
 void	cl_listing_free(struct cl_listing *);		/* NULL is legal */
+
+/* An event as members of the object that is open, "pass" to "members". */
+void	cl_listing_event(struct cl_json *, const struct cl_decision *);
 
 #endif /* CL_LISTING_H */

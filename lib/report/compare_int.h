@@ -12,6 +12,7 @@
 
 #include "cl/cell.h"
 #include "cl/compare.h"
+#include "cl/decision.h"
 #include "cl/json.h"
 #include "cl/render.h"
 #include "cl/run.h"
@@ -35,6 +36,32 @@ struct table_row {
 	size_t		 a;
 	size_t		 b;
 };
+
+/* Events of the same number in the logs; NULL where a log is over. */
+struct event_pair {
+	uint64_t	 number;	/* from 0 */
+	const struct cl_decision *a;
+	const struct cl_decision *b;
+};
+
+struct log_walk {
+	uint64_t	 n;		/* events so far */
+	struct cl_decision_log log_a;
+	struct cl_decision_log log_b;
+	struct cl_decision a;
+	struct cl_decision b;
+};
+
+struct log_counts {
+	uint64_t	 differ;	/* events; of them: */
+	uint64_t	 others;	/* have another layer, other members */
+	uint64_t	 alone;		/* behind the end of a log */
+	/* Members that hit on one side alone, of events of the same members. */
+	uint64_t	 hits_a;
+	uint64_t	 hits_b;
+};
+
+#define COMPARE_EVENTS	10u		/* that are shown, if not all */
 
 struct cl_compare {
 	const struct compare_form *form;
@@ -105,6 +132,22 @@ bool	cl_compare_table_same(const struct cl_compare_pair *,
 	    const struct cl_compare_table *);
 size_t	cl_compare_table_ndiffer(const struct cl_compare_pair *,
 	    const struct cl_compare_table *);
+
+/* Do both have a log of events? */
+bool	cl_compare_has_logs(const struct cl_compare_pair *);
+
+/* Its next events that differ, CL_END behind the last; end it in any case. */
+void	cl_compare_log_begin(struct log_walk *, const struct cl_compare_pair *);
+int	cl_compare_log_next(struct log_walk *, struct event_pair *,
+	    struct cl_err *);
+void	cl_compare_log_end(struct log_walk *);
+
+int	cl_compare_log_count(const struct cl_compare_pair *,
+	    struct log_counts *, struct cl_err *);
+
+/* Are they of the same members of the same layer? */
+bool	cl_compare_log_members(const struct cl_decision *,
+	    const struct cl_decision *);
 
 /* May windows be compared: do both sides have the same bounds? */
 bool	cl_compare_windows(const struct cl_compare_pair *);

@@ -5,6 +5,7 @@
 
 #include "cl/dst.h"
 #include "cl/err.h"
+#include "cl/listing.h"
 #include "compare_int.h"
 
 static int
@@ -139,13 +140,78 @@ tables(struct cl_json *j, const struct cl_compare_pair *p)
 	cl_json_end(j);
 }
 
+static void
+event(struct cl_json *j, const char *key, const struct cl_decision *d)
+{
+
+	if (d == NULL) {
+		cl_json_null(j, key);
+		return;
+	}
+	cl_json_object_row(j, key);
+	cl_listing_event(j, d);
+	cl_json_end(j);
+}
+
+static int
+first_events(struct cl_compare *c, const struct cl_compare_pair *p,
+    struct cl_err *err)
+{
+	struct cl_json *j = &c->json;
+	struct event_pair e;
+	struct log_walk w;
+	unsigned n;
+	int status = CL_OK;
+
+	cl_json_array(j, "first");
+	cl_compare_log_begin(&w, p);
+	for (n = 0; (n < COMPARE_EVENTS || c->options.all) && (status =
+	    cl_compare_log_next(&w, &e, err)) == CL_OK; n++) {
+		cl_json_object(j, NULL);
+		cl_json_u64(j, "event", e.number);
+		event(j, "a", e.a);
+		event(j, "b", e.b);
+		cl_json_end(j);
+	}
+	cl_compare_log_end(&w);
+	cl_json_end(j);
+	return (status == CL_END ? CL_OK : status);
+}
+
+/* Logs of events, null where a side has none. */
+static int
+events(struct cl_compare *c, const struct cl_compare_pair *p,
+    struct cl_err *err)
+{
+	struct cl_json *j = &c->json;
+	struct log_counts n;
+	int status;
+
+	if (!cl_compare_has_logs(p)) {
+		cl_json_null(j, "events");
+		return (CL_OK);
+	}
+	if ((status = cl_compare_log_count(p, &n, err)) != CL_OK)
+		return (status);
+	cl_json_object(j, "events");
+	cl_json_u64(j, "a", p->a->nlogged);
+	cl_json_u64(j, "b", p->b->nlogged);
+	cl_json_u64(j, "differ", n.differ);
+	cl_json_u64(j, "other_members", n.others);
+	cl_json_u64(j, "hits_of_a_alone", n.hits_a);
+	cl_json_u64(j, "hits_of_b_alone", n.hits_b);
+	status = first_events(c, p, err);
+	cl_json_end(j);
+	return (status);
+}
+
 static int
 pair(struct cl_compare *c, const struct cl_compare_pair *p,
     const struct cl_compare_verdict *v, const char *note, struct cl_err *err)
 {
 	struct cl_json *j = &c->json;
+	int status;
 
-	(void)err;
 	cl_json_object(j, NULL);
 	cl_json_bool(j, "same", v->same);
 	if (note == NULL)
@@ -168,6 +234,8 @@ pair(struct cl_compare *c, const struct cl_compare_pair *p,
 		cl_json_end(j);
 	} else
 		cl_json_null(j, "parted");
+	if ((status = events(c, p, err)) != CL_OK)
+		return (status);
 	cl_json_str(j, "end_a", cl_run_end(p->a));
 	cl_json_str(j, "end_b", cl_run_end(p->b));
 	cl_json_end(j);

@@ -352,6 +352,125 @@ tables(struct cl_compare *c, const struct cl_compare_pair *p,
 	return (status);
 }
 
+/* What became of a member, and who was thrown out for it. */
+static void
+add_outcome(struct cl_table *t, const struct cl_decision *d, uint32_t i,
+    uint32_t *next)
+{
+	const struct cl_decision_victim *v = cl_decision_victim(d, i, next);
+
+	cl_table_add(t, "%s%s", cl_decision_class(d->class[i]),
+	    (d->class[i] & CL_DECISION_NOT_KEPT) != 0 ? ", not kept" : "");
+	if (v != NULL)
+		cl_table_add(t, "%u:%u", v->layer, v->expert);
+	else
+		cl_table_add(t, "%s", "");
+}
+
+static void
+add_place(struct cl_table *t, const struct event_pair *e)
+{
+	const struct cl_decision *d = e->a != NULL ? e->a : e->b;
+
+	cl_table_add(t, "%llu", (unsigned long long)d->pass);
+	cl_table_add(t, "%llu", (unsigned long long)d->token);
+	cl_table_add(t, "%u", d->layer);
+}
+
+/* The members of an event that differ, a line each. */
+static void
+add_event(struct cl_table *t, const struct event_pair *e)
+{
+	uint32_t i, next_a = 0, next_b = 0, at_a, at_b;
+	const struct cl_decision_victim *va, *vb;
+
+	if (e->a == NULL || e->b == NULL ||
+	    !cl_compare_log_members(e->a, e->b)) {
+		add_place(t, e);
+		cl_table_add(t, "-");
+		cl_table_add(t, "%s", e->a == NULL ? "only b" :
+		    e->b == NULL ? "only a" : "other members");
+		cl_table_fill(t);
+		return;
+	}
+	for (i = 0; i < e->a->n; i++) {
+		at_a = next_a;
+		at_b = next_b;
+		va = cl_decision_victim(e->a, i, &next_a);
+		vb = cl_decision_victim(e->b, i, &next_b);
+		if (e->a->class[i] == e->b->class[i] && (va == NULL ||
+		    (va->layer == vb->layer && va->expert == vb->expert)))
+			continue;
+		add_place(t, e);
+		cl_table_add(t, "%u", e->a->expert[i]);
+		add_outcome(t, e->a, i, &at_a);
+		add_outcome(t, e->b, i, &at_b);
+	}
+}
+
+static int
+first_events(struct cl_compare *c, const struct cl_compare_pair *p,
+    uint64_t ndiffer, struct cl_err *err)
+{
+	static const char *const heads[] = { "pass", "token", "layer",
+	    "expert", "a", "throws out", "b", "throws out" };
+	struct event_pair e;
+	struct log_walk w;
+	struct cl_table t;
+	uint64_t n, most = c->options.all ? ndiffer : COMPARE_EVENTS;
+	unsigned i;
+	int status = CL_OK;
+
+	cl_table_init(&t, 8, 0xf0);
+	for (i = 0; i < 8; i++)
+		cl_table_add(&t, "%s", heads[i]);
+	cl_compare_log_begin(&w, p);
+	for (n = 0; n < most && (c->options.all ||
+	    t.ncells <= 8 * (HEAD + TAIL)) &&
+	    (status = cl_compare_log_next(&w, &e, err)) == CL_OK; n++)
+		add_event(&t, &e);
+	cl_compare_log_end(&w);
+	if (status != CL_OK && status != CL_END) {
+		cl_table_free(&t);
+		return (status);
+	}
+	if (n < ndiffer) {
+		cl_table_add(&t, "...");
+		cl_table_fill(&t);
+	}
+	return (cl_table_print(&t, c->dst, 0, c->options.bold, err));
+}
+
+/* Logs of events, where both sides have one. */
+static int
+events(struct cl_compare *c, const struct cl_compare_pair *p,
+    struct cl_err *err)
+{
+	uint64_t longer = p->a->nlogged > p->b->nlogged ? p->a->nlogged :
+	    p->b->nlogged;
+	struct log_counts n;
+	char text[2][32];
+	int status;
+
+	if (!cl_compare_has_logs(p))
+		return (CL_OK);
+	if ((status = cl_compare_log_count(p, &n, err)) != CL_OK)
+		return (status);
+	cl_dst_printf(c->dst, "\nlog: %s of %s events differ",
+	    cl_text_count(text[0], n.differ), cl_text_count(text[1], longer));
+	if (n.others > 0)
+		cl_dst_printf(c->dst, ", %s in their members",
+		    cl_text_count(text[0], n.others));
+	if (n.alone > 0)
+		cl_dst_printf(c->dst, ", %s only %s has",
+		    cl_text_count(text[0], n.alone),
+		    p->a->nlogged == longer ? "a" : "b");
+	cl_dst_printf(c->dst, "; %s accesses hit in a alone, %s in b\n",
+	    cl_text_count(text[0], n.hits_a),
+	    cl_text_count(text[1], n.hits_b));
+	return (n.differ == 0 ? CL_OK : first_events(c, p, n.differ, err));
+}
+
 static void
 verdict(struct cl_compare *c, const struct cl_compare_verdict *v)
 {
@@ -391,7 +510,8 @@ pair(struct cl_compare *c, const struct cl_compare_pair *p,
 	    (status = fields(c, p, "measured, no verdict", CL_STATS_MEASURED,
 	    CL_STATS_RUN, 0, err)) != CL_OK ||
 	    (status = layers(c, p, v, err)) != CL_OK ||
-	    (status = tables(c, p, err)) != CL_OK)
+	    (status = tables(c, p, err)) != CL_OK ||
+	    (status = events(c, p, err)) != CL_OK)
 		return (status);
 	verdict(c, v);
 	return (CL_OK);

@@ -6,7 +6,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "cl/buf.h"
 #include "cl/dst.h"
 #include "cl/err.h"
 #include "cl/text.h"
@@ -122,6 +124,151 @@ tables(struct cl_compare *c, const struct cl_compare_pair *p)
 		}
 }
 
+/* What each member of an event is, one name a line. */
+enum { EXPERTS, CLASSES, KEPT, VICTIMS, NLISTS };
+
+static void
+put_member(struct cl_buf *buf, const struct cl_decision *d, unsigned list,
+    uint32_t i, uint32_t *next)
+{
+	const struct cl_decision_victim *v;
+	char text[40] = "-";
+
+	switch (list) {
+	case EXPERTS:
+		(void)snprintf(text, sizeof(text), "%u", d->expert[i]);
+		break;
+	case CLASSES:
+		(void)snprintf(text, sizeof(text), "%s",
+		    cl_decision_class(d->class[i]));
+		break;
+	case KEPT:
+		(void)snprintf(text, sizeof(text), "%d",
+		    (d->class[i] & CL_DECISION_NOT_KEPT) == 0);
+		break;
+	default:
+		if ((v = cl_decision_victim(d, i, next)) != NULL)
+			(void)snprintf(text, sizeof(text), "%u:%u", v->layer,
+			    v->expert);
+	}
+	if (i > 0)
+		cl_buf_u8(buf, ' ');
+	cl_buf_bytes(buf, text, strlen(text));
+}
+
+/* Members of an event as a cell, which borrows from buf. */
+static struct cl_cell
+list_of(struct cl_buf *buf, const struct cl_decision *d, unsigned list)
+{
+	struct cl_cell cell = { .type = CL_STATS_NONE };
+	uint32_t i, next = 0;
+
+	cl_buf_clear(buf);
+	if (d == NULL)
+		return (cell);
+	for (i = 0; i < d->n; i++)
+		put_member(buf, d, list, i, &next);
+	cl_buf_u8(buf, 0);
+	if (!buf->bad) {
+		cell.type = CL_STATS_STR;
+		cell.s = (const char *)buf->p;
+	}
+	return (cell);
+}
+
+static struct cl_cell
+number(const struct cl_decision *d, uint64_t v)
+{
+	struct cl_cell cell = { .type = CL_STATS_NONE };
+
+	if (d != NULL) {
+		cell.type = CL_STATS_U64;
+		cell.u = v;
+	}
+	return (cell);
+}
+
+static void
+event(struct cl_compare *c, const struct event_pair *e, struct cl_buf buf[2])
+{
+	static const char *const lists[NLISTS] = { "experts", "classes",
+	    "kept", "victims" };
+	static const struct cl_decision none = { .n = 0 };
+	const struct cl_decision *a = e->a != NULL ? e->a : &none;
+	const struct cl_decision *b = e->b != NULL ? e->b : &none;
+	const struct field places[] = {
+		{ "pass", number(e->a, a->pass), number(e->b, b->pass) },
+		{ "token", number(e->a, a->token), number(e->b, b->token) },
+		{ "layer", number(e->a, a->layer), number(e->b, b->layer) } };
+	struct field f;
+	char pair[24], place[40];
+	unsigned i;
+
+	(void)snprintf(pair, sizeof(pair), "%zu", c->npairs);
+	(void)snprintf(place, sizeof(place), "event\t%" PRIu64, e->number);
+	for (i = 0; i < 3; i++)
+		line_of(c, pair, place, "logical", &places[i]);
+	for (i = 0; i < NLISTS; i++) {
+		f = (struct field){ lists[i], list_of(&buf[0], e->a, i),
+		    list_of(&buf[1], e->b, i) };
+		line_of(c, pair, place, "logical", &f);
+	}
+}
+
+static int
+first_events(struct cl_compare *c, const struct cl_compare_pair *p,
+    struct cl_err *err)
+{
+	struct cl_buf buf[2];
+	struct event_pair e;
+	struct log_walk w;
+	unsigned n;
+	int status = CL_OK;
+
+	cl_buf_init(&buf[0]);
+	cl_buf_init(&buf[1]);
+	cl_compare_log_begin(&w, p);
+	for (n = 0; (n < COMPARE_EVENTS || c->options.all) && (status =
+	    cl_compare_log_next(&w, &e, err)) == CL_OK; n++)
+		event(c, &e, buf);
+	if (buf[0].bad || buf[1].bad)
+		status = cl_fail_nomem(err, "an event");
+	cl_compare_log_end(&w);
+	cl_buf_free(&buf[0]);
+	cl_buf_free(&buf[1]);
+	return (status == CL_END ? CL_OK : status);
+}
+
+/* Logs of events, where both sides have one. */
+static int
+events(struct cl_compare *c, const struct cl_compare_pair *p,
+    struct cl_err *err)
+{
+	static const struct cl_decision there = { .n = 0 };
+	struct log_counts n;
+	struct field f[4];
+	char pair[24];
+	unsigned i;
+	int status;
+
+	if (!cl_compare_has_logs(p))
+		return (CL_OK);
+	if ((status = cl_compare_log_count(p, &n, err)) != CL_OK)
+		return (status);
+	f[0] = (struct field){ "events", number(&there, p->a->nlogged),
+	    number(&there, p->b->nlogged) };
+	f[1] = (struct field){ "differ", number(&there, n.differ),
+	    number(&there, n.differ) };
+	f[2] = (struct field){ "other_members", number(&there, n.others),
+	    number(&there, n.others) };
+	f[3] = (struct field){ "hits_alone", number(&there, n.hits_a),
+	    number(&there, n.hits_b) };
+	(void)snprintf(pair, sizeof(pair), "%zu", c->npairs);
+	for (i = 0; i < 4; i++)
+		line_of(c, pair, "log\t", "logical", &f[i]);
+	return (first_events(c, p, err));
+}
+
 static int
 pair(struct cl_compare *c, const struct cl_compare_pair *p,
     const struct cl_compare_verdict *v, const char *note, struct cl_err *err)
@@ -130,8 +277,8 @@ pair(struct cl_compare *c, const struct cl_compare_pair *p,
 	    { .type = CL_STATS_BOOL, .u = v->same } };
 	struct field cond;
 	size_t i;
+	int status;
 
-	(void)err;
 	for (i = 0; cl_compare_cond(p, i, &cond); i++)
 		if (!cl_cell_equal(&cond.a, &cond.b))
 			line(c, CL_STATS_RUN, 0, "condition", &cond);
@@ -142,6 +289,8 @@ pair(struct cl_compare *c, const struct cl_compare_pair *p,
 	if (v->windows)
 		rows(c, p, CL_STATS_LOGICAL, CL_STATS_WINDOW);
 	tables(c, p);
+	if ((status = events(c, p, err)) != CL_OK)
+		return (status);
 	line(c, CL_STATS_RUN, 0, "verdict", &f);
 	if (note != NULL) {
 		f = (struct field){ "forced", { .type = CL_STATS_STR,

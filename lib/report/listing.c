@@ -73,33 +73,40 @@ list_tsv(struct cl_listing *l, const struct cl_decision *d)
 	}
 }
 
+void
+cl_listing_event(struct cl_json *j, const struct cl_decision *d)
+{
+	const struct cl_decision_victim *v;
+	uint32_t i, next = 0;
+
+	cl_json_u64(j, "pass", d->pass);
+	cl_json_u64(j, "token", d->token);
+	cl_json_str(j, "phase", phase_of(d));
+	cl_json_u64(j, "layer", d->layer);
+	cl_json_array_row(j, "members");
+	for (i = 0; i < d->n; i++) {
+		cl_json_object_row(j, NULL);
+		cl_json_u64(j, "expert", d->expert[i]);
+		cl_json_str(j, "class", cl_decision_class(d->class[i]));
+		cl_json_bool(j, "kept", is_kept(d, i));
+		if ((v = cl_decision_victim(d, i, &next)) != NULL) {
+			cl_json_u64(j, "victim_layer", v->layer);
+			cl_json_u64(j, "victim", v->expert);
+		}
+		cl_json_end(j);
+	}
+	cl_json_end(j);
+}
+
 static void
 list_json(struct cl_listing *l, const struct cl_decision *d)
 {
-	const struct cl_decision_victim *v;
 	struct cl_json j;
-	uint32_t i, next = 0;
 
 	cl_json_init(&j, l->dst);
 	cl_json_object_row(&j, NULL);
 	cl_json_u64(&j, "run", l->nruns);
-	cl_json_u64(&j, "pass", d->pass);
-	cl_json_u64(&j, "token", d->token);
-	cl_json_str(&j, "phase", phase_of(d));
-	cl_json_u64(&j, "layer", d->layer);
-	cl_json_array_row(&j, "members");
-	for (i = 0; i < d->n; i++) {
-		cl_json_object_row(&j, NULL);
-		cl_json_u64(&j, "expert", d->expert[i]);
-		cl_json_str(&j, "class", cl_decision_class(d->class[i]));
-		cl_json_bool(&j, "kept", is_kept(d, i));
-		if ((v = cl_decision_victim(d, i, &next)) != NULL) {
-			cl_json_u64(&j, "victim_layer", v->layer);
-			cl_json_u64(&j, "victim", v->expert);
-		}
-		cl_json_end(&j);
-	}
-	cl_json_end(&j);
+	cl_listing_event(&j, d);
 	cl_json_end(&j);
 	cl_json_finish(&j);
 }

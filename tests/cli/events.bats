@@ -134,3 +134,74 @@ cells_of()
 	[ "$evictions" = "$(cl-report -f tsv --table eviction_regret q.cls |
 	    awk -F '\t' 'NR > 1 { n += $3 } END { print n }')" ]
 }
+
+# The number from 0 of each event of two listings that differs, pass and token
+# aside.
+differing()
+{
+	paste "$1" "$2" | awk -F '\t' 'NR > 1 {
+		if ($2 FS $3 FS $5 != at || $6 == 0)
+			n++
+		at = $2 FS $3 FS $5
+		same = 1
+		for (i = 5; i <= 11; i++)
+			same = same && $i == $(i + 11)
+		if (!same && last != n)
+			print n - 1
+		if (!same)
+			last = n
+	}'
+}
+
+@test "cl-diff shows where logs part, and how often" {
+	cl-replay --io none --events --cache 12% "$TRACE" >a.cls
+	cl-replay --io none --events --cache 12% --policy sieve "$TRACE" >b.cls
+	cl-report --events a.cls >a.tsv
+	cl-report --events b.cls >b.tsv
+	differing a.tsv b.tsv >numbers
+	[ "$(wc -l <numbers)" -gt 100 ]
+	run -1 cl-diff -f tsv -a a.cls b.cls
+	awk -F '\t' '$2 == "event" && $5 == "layer" { print $3 }' \
+	    <<<"$output" | diff -u numbers -
+	[ "$(awk -F '\t' '$2 == "log" && $5 == "differ" { print $6 }' \
+	    <<<"$output")" = "$(wc -l <numbers)" ]
+	[ "$(awk -F '\t' '$5 == "hits_alone" { print $7 - $6 }' \
+	    <<<"$output")" = "$(awk -F '\t' '$1 == 1 && $2 == "run" &&
+	    $5 == "hits" { print $8 }' <<<"$output")" ]
+	run -1 cl-diff -f json a.cls b.cls
+	jq -r '.pairs[0].events.first[].event' <<<"$output" |
+	    diff -u <(head -n 10 numbers) -
+	# What it prints of an event is what cl-report does.
+	first=$(head -n 1 numbers)
+	jq -c '.pairs[0].events.first[0] | .a, .b' <<<"$output" >by-diff
+	for side in a b; do
+		cl-report --events -f json $side.cls |
+		    jq -c "select(.run == 1) | del(.run)" |
+		    sed -n "$((first + 1))p"
+	done | diff -u - by-diff
+	run -1 cl-diff a.cls b.cls
+	[[ $output == *$'\n'"log: "*" events differ; "* ]]
+	[[ $output == *$'\npass  token  layer  expert  a '* ]]
+	[[ ${lines[*]} == *" ... "* ]]
+}
+
+@test "logs that are the same, shorter, of other members, or missing" {
+	cl-replay --io none --events "$TRACE" >a.cls
+	cl-replay --io none "$TRACE" >plain.cls
+	run -0 cl-diff a.cls a.cls
+	[[ $output == *$'\n'"log: 0 of "*" events differ; 0 accesses hit in a alone, 0 in b"* ]]
+	run -0 cl-diff -f json a.cls plain.cls
+	[ "$(jq -r '.pairs[0].events' <<<"$output")" = null ]
+	cl-replay --io none --events --tokens 20 "$TRACE" >short.cls
+	run cl-diff a.cls short.cls
+	more=$(($(cl-report --events -f json a.cls | wc -l) -
+	    $(cl-report --events -f json short.cls | wc -l)))
+	[ "$more" -gt 0 ]
+	[[ $output == *"log: "*" events differ, "*" only a has; 0 accesses"* ]]
+	run cl-diff -f json short.cls a.cls
+	[ "$(jq '.pairs[0].events.differ' <<<"$output")" = "$more" ]
+	[ "$(jq '.pairs[0].events.first[0].a' <<<"$output")" = null ]
+	cl-replay --io none --events "$ROOT/traces/manual.clt" >other.cls
+	run cl-diff --force a.cls other.cls
+	[[ $output == *" in their members"*$'\n'*"  other members"* ]]
+}
