@@ -4,16 +4,16 @@
  * and the last use are the numbers of their events; equal scores are told
  * apart by the last use, which members of an event have in order.
  *
- * Scores change with time, each at its own pace: turned upside down, age /
- * uses is a straight line in time, and the victim the one on top.  Each pool
- * has a kinetic tournament over its slots: every node knows which of the lines
- * below it is on top, and until when nothing below it changes.  A use only
- * lowers a line, so that it touches no tree: what is stored there is an upper
- * bound, brought up to date when it comes to the root, as in lfu.  Nothing is
- * ever searched: a victim costs the changes that are due, and one path.
+ * Scores change with time, each at its own pace, so that no order of them
+ * would last.  What lasts is that of two with the same count the one used
+ * longer ago has the lower score.  Each pool has rings for counts that are
+ * alike, eight for each power of two, and in each its residents in order of
+ * last use.  Whoever comes next in a ring has at least the score that the
+ * ring's least count makes with its age, which only falls: a victim costs a
+ * look at each ring's oldest, and at the next as long as that is not more than
+ * the lowest score so far.
  *
- * Pinned experts that come to the root are taken out, and newcomers are not
- * put in: both are members of the event at hand, whose use puts them in.
+ * A newcomer is put in by its use, which comes before its pin is dropped.
  */
 
 #include <stdlib.h>
@@ -21,33 +21,29 @@
 #include "cl/num.h"
 #include "cache_int.h"
 
-struct line {
-	uint32_t	key;
+#define PART_BITS	3u		/* parts of a power of two */
+#define PARTS		(1u << PART_BITS)
+#define NRINGS		((64u - PART_BITS + 1) * PARTS)
+#define NWORDS		((NRINGS + 63u) / 64u)
+
+struct stamp {
 	uint64_t	count;
 	uint64_t	event;		/* of the last use */
 	uint64_t	last;		/* its number among all uses */
 };
 
-struct node {
-	struct line	top;		/* key NO_KEY: none below */
-	uint64_t	until;		/* nothing changes before this event */
-};
-
-/* Node 1 is the root, 2i and 2i + 1 are below i; slots are the leaves. */
-struct tree {
-	struct node	*node;
-	uint32_t	 nleaves;	/* a power of two */
-	uint32_t	 hole;		/* a leaf to be emptied or filled, or 0 */
+struct rings {
+	uint32_t	 first;		/* ring; the others follow */
+	uint64_t	 filled[NWORDS];	/* by bits: it has members */
 };
 
 struct lfru {
 	uint32_t	 event;		/* of the cache, as last seen */
 	uint64_t	 now;		/* how many there were */
 	uint64_t	 nuses;
-	struct line	*line;		/* of each key */
-	bool		*inside;	/* of each key: it is in its tree */
-	struct tree	*tree;		/* of each pool */
-	struct node	*node;		/* of all trees */
+	struct stamp	*stamp;		/* of each key */
+	struct rings	*rings;		/* of each pool */
+	struct link	*link;		/* of keys, then of all rings */
 };
 
 static void
@@ -57,147 +53,71 @@ lfru_free(void *state)
 
 	if (l == NULL)
 		return;
-	free(l->line);
-	free(l->inside);
-	free(l->tree);
-	free(l->node);
+	free(l->stamp);
+	free(l->rings);
+	free(l->link);
 	free(l);
-}
-
-/* The trees' sizes; returns how many nodes they have. */
-static size_t
-plant(struct tree *tree, const struct cl_cache *c)
-{
-	size_t nnodes = 0;
-	uint32_t i, n;
-
-	for (i = 0; i < c->npools; i++) {
-		for (n = 1; n < c->pool[i].nslots; n *= 2)
-			;
-		tree[i].nleaves = n;
-		nnodes += 2 * (size_t)n;
-	}
-	return (nnodes);
 }
 
 static void *
 lfru_open(const struct cl_cache *c)
 {
-	struct node *node;
+	size_t nlinks = c->nkeys + (size_t)c->npools * NRINGS, i;
 	struct lfru *l;
-	size_t i, nnodes;
-	uint32_t key;
 
-	if ((l = calloc(1, sizeof(*l))) == NULL)
+	if (nlinks > UINT32_MAX || (l = calloc(1, sizeof(*l))) == NULL)
 		return (NULL);
-	l->line = calloc(c->nkeys, sizeof(*l->line));
-	l->inside = calloc(c->nkeys, sizeof(*l->inside));
-	l->tree = calloc(c->npools, sizeof(*l->tree));
-	nnodes = l->tree == NULL ? 0 : plant(l->tree, c);
-	node = l->node = calloc(nnodes, sizeof(*l->node));
-	if (l->line == NULL || l->inside == NULL || nnodes == 0 ||
-	    node == NULL) {
+	l->stamp = calloc(c->nkeys, sizeof(*l->stamp));
+	l->rings = calloc(c->npools, sizeof(*l->rings));
+	l->link = calloc(nlinks, sizeof(*l->link));
+	if (l->stamp == NULL || l->rings == NULL || l->link == NULL) {
 		lfru_free(l);
 		return (NULL);
 	}
-	for (i = 0; i < nnodes; i++) {
-		node[i].top.key = NO_KEY;
-		node[i].until = UINT64_MAX;
-	}
-	for (i = 0; i < c->npools; i++) {
-		l->tree[i].node = node;
-		node += 2 * (size_t)l->tree[i].nleaves;
-	}
-	for (key = 0; key < c->nkeys; key++)
-		l->line[key].key = key;
+	for (i = 0; i < c->npools; i++)
+		l->rings[i].first = c->nkeys + (uint32_t)i * NRINGS;
+	for (i = c->nkeys; i < nlinks; i++)
+		ring_init(l->link, (uint32_t)i);
 	return (l);
 }
 
-/* Is a the one to leave, rather than b, in event now? */
-INLINE bool
-above(const struct line *a, const struct line *b, uint64_t now)
-{
-	int order = cl_mulcmp(now - a->event + 1, b->count,
-	    now - b->event + 1, a->count);
-
-	return (order > 0 || (order == 0 && a->last < b->last));
-}
-
-/*
- * The first event in which b will be above a, which is above it now: never
- * where b does not rise faster.  Else a's last use was not after b's, and in
- * units of events that have passed, b->count x (their distance) / (difference
- * of counts) is when they meet.
- */
-INLINE uint64_t
-overtakes(const struct line *a, const struct line *b, uint64_t now)
-{
-	uint64_t product;
-
-	if (b->count >= a->count)
-		return (UINT64_MAX);
-	if (!cl_mul(b->count, b->event - a->event, &product))
-		return (now + 1);		/* sooner is safe */
-	return (b->event + product / (a->count - b->count));
-}
-
-/* What the two below make of node i. */
-static void
-pull(struct node *node, uint32_t i, uint64_t now)
-{
-	const struct node *a = &node[2 * i], *b = a + 1, *swap;
-	uint64_t until = a->until < b->until ? a->until : b->until, t;
-
-	if (a->top.key == NO_KEY || (b->top.key != NO_KEY &&
-	    above(&b->top, &a->top, now))) {
-		swap = a;
-		a = b;
-		b = swap;
-	}
-	node[i].top = a->top;
-	if (b->top.key != NO_KEY) {
-		t = overtakes(&a->top, &b->top, now);
-		until = t < until ? t : until;
-	}
-	node[i].until = until;
-}
-
-/* Let time pass in the nodes whose time has come. */
-static void
-advance(struct tree *t, uint32_t i, uint64_t now)
-{
-
-	if (t->node[i].until > now)
-		return;
-	advance(t, 2 * i, now);
-	advance(t, 2 * i + 1, now);
-	pull(t->node, i, now);
-}
-
-/* Give a leaf another line, in a tree whose time is now. */
-static void
-set(struct tree *t, uint32_t leaf, struct line line, uint64_t now)
-{
-	uint32_t i;
-
-	t->node[leaf].top = line;
-	for (i = leaf / 2; i > 0; i /= 2)
-		pull(t->node, i, now);
-}
-
-static void
-empty(struct tree *t, uint32_t leaf, uint64_t now)
-{
-
-	set(t, leaf, (struct line){ .key = NO_KEY }, now);
-}
-
+/* Which ring is a count's?  Those below PARTS have one each. */
 INLINE uint32_t
-leaf_of(const struct cl_cache *c, const struct pool *p, const struct tree *t,
-    uint32_t key)
+ring_of(uint64_t count)
+{
+	uint32_t shift;
+
+	if (count < PARTS)
+		return ((uint32_t)count);
+	shift = 63 - (uint32_t)__builtin_clzll(count) - PART_BITS;
+	return (shift * PARTS + (uint32_t)(count >> shift));
+}
+
+/* The least count of a ring. */
+INLINE uint64_t
+least_of(uint32_t ring)
 {
 
-	return (t->nleaves + c->slot[key] - p->first_slot);
+	return (ring < PARTS ? ring :
+	    (uint64_t)(ring % PARTS + PARTS) << (ring / PARTS - 1));
+}
+
+INLINE void
+put(struct lfru *l, struct rings *r, uint32_t ring, uint32_t key)
+{
+
+	ring_add(l->link, r->first + ring, key);
+	r->filled[ring / 64] |= UINT64_C(1) << ring % 64;
+}
+
+INLINE void
+take(struct lfru *l, struct rings *r, uint32_t ring, uint32_t key)
+{
+	bool rest;
+
+	ring_remove(l->link, key);
+	rest = l->link[r->first + ring].newer != r->first + ring;
+	r->filled[ring / 64] &= ~((uint64_t)!rest << ring % 64);
 }
 
 /* Which event is it? */
@@ -212,31 +132,52 @@ tick(const struct cl_cache *c, struct lfru *l)
 	return (l->now);
 }
 
-/* The one on top that is not pinned leaves its tree; or NO_KEY. */
-static uint32_t
-take_top(struct cl_cache *c, struct lfru *l, struct pool *p, struct tree *t)
+/*
+ * The lowest of a ring that is not pinned, if it is lower than the lowest of
+ * all rings so far, or NO_KEY; that one otherwise.
+ */
+INLINE uint32_t
+lowest_of(const struct cl_cache *c, const struct lfru *l, uint32_t first,
+    uint32_t ring, uint32_t lowest)
 {
-	uint64_t now = l->now;
-	uint32_t key, leaf;
+	const struct stamp *s, *low = lowest == NO_KEY ? NULL :
+	    &l->stamp[lowest];
+	uint32_t key = l->link[first + ring].newer;
+	uint64_t least = least_of(ring), age;
+	int order;
 
-	advance(t, 1, now);
-	if (t->hole != 0)
-		empty(t, t->hole, now);
-	t->hole = 0;
-	while ((key = t->node[1].top.key) != NO_KEY) {
-		leaf = leaf_of(c, p, t, key);
-		if (cache_pinned(c, key)) {
-			l->inside[key] = false;
-			empty(t, leaf, now);
-		} else if (t->node[1].top.last != l->line[key].last) {
-			set(t, leaf, l->line[key], now);
-		} else {
-			l->inside[key] = false;
-			t->hole = leaf;
-			return (key);
+	for (; key != first + ring; key = l->link[key].newer) {
+		s = &l->stamp[key];
+		age = l->now - s->event + 1;
+		if (low != NULL && cl_mulcmp(least, l->now - low->event + 1,
+		    low->count, age) > 0)
+			break;
+		if (cache_pinned(c, key))
+			continue;
+		order = low == NULL ? -1 : cl_mulcmp(s->count,
+		    l->now - low->event + 1, low->count, age);
+		if (order < 0 || (order == 0 && s->last < low->last)) {
+			lowest = key;
+			low = s;
 		}
 	}
-	return (NO_KEY);
+	return (lowest);
+}
+
+/* The lowest that is not pinned leaves its ring; or NO_KEY. */
+static uint32_t
+take_lowest(const struct cl_cache *c, struct lfru *l, struct rings *r)
+{
+	uint32_t i, lowest = NO_KEY;
+	uint64_t filled;
+
+	for (i = 0; i < NWORDS; i++)
+		for (filled = r->filled[i]; filled != 0; filled &= filled - 1)
+			lowest = lowest_of(c, l, r->first, i * 64 +
+			    (uint32_t)__builtin_ctzll(filled), lowest);
+	if (lowest != NO_KEY)
+		take(l, r, ring_of(l->stamp[lowest].count), lowest);
+	return (lowest);
 }
 
 INLINE bool
@@ -248,7 +189,7 @@ lfru_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 	(void)tick(c, l);
 	if (!pool_full(p))
 		return (true);
-	*victim = take_top(c, l, p, &l->tree[p->number]);
+	*victim = take_lowest(c, l, &l->rings[p->number]);
 	return (*victim != NO_KEY);
 }
 
@@ -256,30 +197,45 @@ INLINE void
 lfru_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 {
 	struct lfru *l = c->state;
-	struct tree *t = &l->tree[p->number];
-	uint32_t leaf;
+	struct rings *r = &l->rings[p->number];
+	struct stamp *s = &l->stamp[key];
 
-	(void)fresh;
-	l->line[key].count++;
-	l->line[key].event = tick(c, l);
-	l->line[key].last = ++l->nuses;
-	if (l->inside[key] || !cache_resident(c, key))
-		return;
-	l->inside[key] = true;
-	leaf = leaf_of(c, p, t, key);
-	if (t->hole == leaf)
-		t->hole = 0;
-	advance(t, 1, l->now);
-	set(t, leaf, l->line[key], l->now);
+	if (!fresh)
+		take(l, r, ring_of(s->count), key);
+	s->count++;
+	s->event = tick(c, l);
+	s->last = ++l->nuses;
+	if (cache_resident(c, key))
+		put(l, r, ring_of(s->count), key);
+}
+
+/* Its use will put it in. */
+INLINE void
+lfru_enter(struct cl_cache *c, struct pool *p, uint32_t key)
+{
+
+	(void)c;
+	(void)p;
+	(void)key;
+}
+
+INLINE uint32_t
+lfru_evict(struct cl_cache *c, struct pool *p)
+{
+	struct lfru *l = c->state;
+
+	return (take_lowest(c, l, &l->rings[p->number]));
 }
 
 POLICY_SERVE(lfru)
+POLICY_RETAIN(lfru)
 
 const struct policy cl_cache_lfru = {
 	.info = { .name = "lfru",
-	    .summary = "fewest uses ever for the time since the last one" },
-	.wants_slots = true,
+	    .summary = "fewest uses ever for the time since the last one",
+	    .total_order = true },
 	.open = lfru_open,
 	.free = lfru_free,
 	.serve = lfru_serve,
+	.retain = lfru_retain,
 };

@@ -234,9 +234,8 @@ run_twins(const char *policy, enum form form, uint64_t every)
 		    every, CL_CONTRACT_EVENT);
 		run_twin(policy, form, nslots, every == 0 ? 10 * nslots :
 		    every, CL_CONTRACT_SERIAL);
-		if (form != LFRU)
-			run_twin(policy, form, nslots, every == 0 ?
-			    10 * nslots : every, CL_CONTRACT_RETAIN);
+		run_twin(policy, form, nslots, every == 0 ? 10 * nslots :
+		    every, CL_CONTRACT_RETAIN);
 	}
 }
 
