@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "cache_int.h"
+#include "cache_list_int.h"
 
 enum { T1, T2, B1, B2, NQUEUES };
 

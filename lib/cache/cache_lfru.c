@@ -20,6 +20,7 @@
 
 #include "cl/num.h"
 #include "cache_int.h"
+#include "cache_list_int.h"
 
 #define PART_BITS	3u		/* parts of a power of two */
 #define PARTS		(1u << PART_BITS)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "cache_int.h"
+#include "cache_list_int.h"
 
 enum { LIR, HIR, NQUEUES };
 

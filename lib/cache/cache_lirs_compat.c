@@ -14,7 +14,9 @@
 
 #include <stdlib.h>
 
+#include "cache_compat_int.h"
 #include "cache_int.h"
+#include "cache_list_int.h"
 
 enum { STACK, NSTACKS };		/* of stack */
 enum { HIR, GHOST, NQUEUES };		/* of q */

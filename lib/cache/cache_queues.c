@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cache_int.h"
+#include "cache_list_int.h"
 
 void
 cl_cache_queues_free(struct queues *q)

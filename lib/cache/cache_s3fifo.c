@@ -12,7 +12,9 @@
 
 #include <stdlib.h>
 
+#include "cache_compat_int.h"
 #include "cache_int.h"
+#include "cache_list_int.h"
 
 #define USES_MAX	3
 #define PROMOTE		2		/* uses in small that lead to main */

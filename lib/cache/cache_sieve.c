@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "cache_int.h"
+#include "cache_list_int.h"
 
 struct sieve {
 	uint32_t	 ring;		/* of pool 0; the others follow */

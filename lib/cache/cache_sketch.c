@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "cache_int.h"
+#include "cache_sketch_int.h"
 
 /* XXH64 of the 8 bytes of a key, as its specification has it. */
 uint64_t

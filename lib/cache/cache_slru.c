@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "cache_int.h"
+#include "cache_list_int.h"
 
 enum segment { PROBATION, PROTECTED, NSEGMENTS };
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "cache_int.h"
+#include "cache_list_int.h"
 
 enum { IN, MAIN, OUT, NQUEUES };
 

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 
 #include "cache_int.h"
+#include "cache_list_int.h"
+#include "cache_sketch_int.h"
 
 #define NHASHES	4u		/* of the sketch: its rows */
 #define NIBBLE	15u		/* what a counter of it counts to */

@@ -13,7 +13,10 @@
 
 #include <stdlib.h>
 
+#include "cache_compat_int.h"
 #include "cache_int.h"
+#include "cache_list_int.h"
+#include "cache_sketch_int.h"
 
 #define NHASHES		10u
 #define SEED_A		0x12345678u
