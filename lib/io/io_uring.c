@@ -7,6 +7,12 @@
  *
  * Nobody waits in the kernel unless the kernel has reads of ours: a ring that
  * refuses service fails what it has not accepted, and hangs nobody.
+ *
+ * A read passes, without mu, from who submits it through the kernel to who
+ * takes its completion.  The kernel orders the two, but C knows nothing of
+ * it: nsubmits, raised before each submission and looked at after each look
+ * for completions, says the same in C.
+ *
  * Reads through the page cache are always the kernel's workers': else a hit
  * would be copied by the thread that submits, which has better to do.
  */
@@ -15,6 +21,7 @@
 
 #include <errno.h>
 #include <liburing.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -37,6 +44,8 @@ struct ring {
 	struct io_uring	 uring;
 	pthread_t	 reaper;
 	bool		 files_registered;
+
+	atomic_uint	 nsubmits;	/* raised under mu */
 
 	/* under mu */
 	pthread_cond_t	 work;		/* for the reaper, or stop */
@@ -148,6 +157,8 @@ hand_over(struct cl_io *io, struct ring *ring)
 	int n, tries = 0;
 
 	while (ring->first != NULL) {
+		(void)atomic_fetch_add_explicit(&ring->nsubmits, 1,
+		    memory_order_release);
 		if ((n = io_uring_submit(&ring->uring)) > 0) {
 			accepted(ring, n);
 			continue;
@@ -227,6 +238,7 @@ reap(struct cl_io *io, struct ring *ring, struct request **done)
 		if (status < 0 && status != -EINTR)
 			pause_1ms();
 	}
+	(void)atomic_load_explicit(&ring->nsubmits, memory_order_acquire);
 	for (i = 0; i < n; i++) {
 		done[i] = io_uring_cqe_get_data(cqe[i]);
 		done[i]->over = cl_io_step(io, &done[i]->r, cqe[i]->res);
