@@ -97,20 +97,6 @@ add_device(struct cl_table *t, const struct view *v)
 	    "more was read than was asked for");
 }
 
-/* What should have left the page cache, and so may be read from it. */
-static void
-add_undropped(struct cl_table *t, const struct view *v)
-{
-	char b[CL_TEXT_SIZE_MAX];
-	uint64_t n;
-
-	if (!cl_render_measure(v, "undropped_bytes", &n) || n == 0)
-		return;
-	cl_table_add(t, "not dropped");
-	cl_table_add(t, "%s", cl_text_bytes(b, n));
-	cl_table_add(t, "stayed in the page cache behind their reads");
-}
-
 static void
 add_memory(struct cl_table *t, const struct view *v)
 {
@@ -168,7 +154,7 @@ add_unknown(struct cl_table *t, const struct view *v)
 	    "io_wait_ns", "dense_wait_ns", "compute_ns", "input_wait_ns",
 	    "wall_ns", "prefetch_late", "major_faults", "rss_start",
 	    "rss_peak", "rss_start_peak", "rss_predicted", "read_retries",
-	    "prefetch_failed", "undropped_bytes" };
+	    "prefetch_failed" };
 	const struct cl_stats_columns *columns =
 	    &v->run->columns[CL_STATS_MEASURED];
 	struct cl_cell cell;
@@ -222,7 +208,6 @@ cl_render_measured(const struct view *v, struct cl_err *err)
 	add_time(&t, v, "waited for input", "input_wait_ns", true, outside);
 	add_count(&t, v, "reads tried again", "read_retries");
 	add_count(&t, v, "failed prefetches", "prefetch_failed");
-	add_undropped(&t, v);
 	add_faults(&t, v);
 	add_memory(&t, v);
 	add_unknown(&t, v);

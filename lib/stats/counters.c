@@ -57,7 +57,6 @@ static const char *const measure_names[CL_M_MEASURES] = {
 	[CL_M_RSS_PEAK] = "rss_peak",
 	[CL_M_READ_RETRIES] = "read_retries",
 	[CL_M_PREFETCH_FAILED] = "prefetch_failed",
-	[CL_M_UNDROPPED_BYTES] = "undropped_bytes",
 	[CL_M_RSS_START_PEAK] = "rss_start_peak",
 	[CL_M_RSS_PREDICTED] = "rss_predicted",
 	[CL_M_CHECKSUM] = "checksum"
