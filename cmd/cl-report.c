@@ -127,22 +127,22 @@ show(struct cl_render *render, const struct cl_run *run)
 struct printer {
 	struct cl_render *render;
 	struct cl_listing *listing;	/* or NULL */
+	struct cl_stats_reader *in;	/* of the input at hand */
 };
 
 /* Print the next run, which is then only good to be judged. */
 static int
-print_next(struct printer *p, struct cl_stats_reader *in, struct cl_run *run,
-    struct cl_err *err)
+print_next(struct printer *p, struct cl_run *run, struct cl_err *err)
 {
 	int got;
 
 	if (p->listing != NULL) {
 		memset(run, 0, sizeof(*run));
-		got = cl_listing_run(p->listing, in, &run->end, err);
+		got = cl_listing_run(p->listing, p->in, &run->end, err);
 		run->begun = run->whole = got == CL_OK;
 		return (got);
 	}
-	got = cl_run_next(in, run, err);
+	got = cl_run_next(p->in, run, err);
 	if (run->begun)
 		show(p->render, run);
 	return (got);
@@ -158,22 +158,21 @@ report(struct printer *p, const char *path, uint64_t *nruns)
 	struct cl_err err = { 0 };
 	struct cl_src *src = fe_input(path);
 	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-	struct cl_stats_reader *in;
 	struct cl_run run;
 	unsigned long n = 0;
 	int got, status = FE_DONE;
 
-	if ((in = cl_stats_reader_new(src, &err)) == NULL)
+	if ((p->in = cl_stats_reader_new(src, &err)) == NULL)
 		fe_die(&err);
-	cl_stats_reader_want(in, p->listing != NULL);
+	cl_stats_reader_want(p->in, p->listing != NULL);
 	do {
-		got = print_next(p, in, &run, &err);
+		got = print_next(p, &run, &err);
 		*nruns += run.begun;
 		if (got == CL_OK && judge(&run, name, ++n) != FE_DONE)
 			status = FE_TROUBLE;
 		cl_run_free(&run);
 	} while (got == CL_OK);
-	cl_stats_reader_free(in);
+	cl_stats_reader_free(p->in);
 	if (got == CL_END)
 		return (status);
 	fe_warn("%s", err.msg);
@@ -223,7 +222,7 @@ main(int argc, char **argv)
 {
 	struct options o = { 0 };
 	struct cl_dst *out;
-	struct printer p = { NULL, NULL };
+	struct printer p = { 0 };
 	uint64_t nruns = 0;
 	int i, status = FE_DONE;
 
