@@ -394,6 +394,26 @@ touches(const struct replay_options *o, const struct cl_trace_head *head,
 	    (uint64_t)o->nthreads * STACK_BYTES);
 }
 
+/* What the replay is told of what was found and opened for it. */
+static void
+fill_options(const struct run *r, const struct cl_trace_head *head,
+    const struct cl_budget_slots *slots, struct cl_replay_options *o)
+{
+
+	o->nslots = slots->nslots;
+	o->classes = slots->classes;
+	o->window = replay_window(r->o, head);
+	o->device = r->device;
+	o->before = r->before;
+	o->touches = touches(r->o, head, r->keys);
+	o->compute = r->compute;
+	if (r->verify != NULL) {
+		o->served = verify_expert;
+		o->arg = r->verify;
+	}
+	o->stop = fe_stop();
+}
+
 /* A trace begins: all that a replay of it needs. */
 static int
 open_run(struct run *r, const struct feed_trace *t,
@@ -437,18 +457,7 @@ open_run(struct run *r, const struct feed_trace *t,
 	replay_raised(&slots, r->o->budget_text, &r->told_raised);
 	if (r->device != NULL)
 		tell_reader(r);
-	o.nslots = slots.nslots;
-	o.classes = slots.classes;
-	o.window = replay_window(r->o, head);
-	o.device = r->device;
-	o.before = r->before;
-	o.touches = touches(r->o, head, r->keys);
-	o.compute = r->compute;
-	if (r->verify != NULL) {
-		o.served = verify_expert;
-		o.arg = r->verify;
-	}
-	o.stop = fe_stop();
+	fill_options(r, head, &slots, &o);
 	if (o.policy.info->loads && (status = replay_fit(&r->fit,
 	    o.policy.file, m, r->keys, r->o->prefill, err)) != CL_OK)
 		return (status);
