@@ -108,15 +108,18 @@ send_token(struct cl_events *e, const struct cl_trace_block *b, uint32_t t,
 	const struct cl_keys_column *col = e->keys->column;
 	const struct cl_trace_column *in = b->columns;
 	struct cl_pass pass = { .ntokens = 1 };
-	uint32_t *to = e->list, c, j, end;
+	uint32_t *to = e->list, c, j, n, base;
+	const uint16_t *ids;
 	int status;
 
-	for (c = 0; c < e->keys->ncolumns; c++, col++, in++) {
+	for (c = 0; c < e->keys->ncolumns; c++, col++, in++, to += n) {
+		ids = in->ids + in->first[t];
+		n = in->first[t + 1] - in->first[t];
+		base = col->base;
+		for (j = 0; j < n; j++)
+			to[j] = base + ids[j];
 		e->event[c].keys = to;
-		end = in->first[t + 1];
-		for (j = in->first[t]; j < end; j++)
-			*to++ = col->base + in->ids[j];
-		e->event[c].n = (uint32_t)(to - e->event[c].keys);
+		e->event[c].n = n;
 	}
 	cl_events_cells_view(&e->cells, b, t, &pass);
 	status = send(e, &pass, ends, err);
