@@ -264,6 +264,7 @@ get_owner(const struct tsv_lines *l, const struct tsv_head *h,
 	uint32_t n;
 	int status;
 
+	*layer = NULL;
 	if ((status = need_model(l, h, err)) != CL_OK ||
 	    (status = get_u32(l, f, &n, err)) != CL_OK)
 		return (status);
