@@ -153,7 +153,7 @@ void	replay_part(struct replay_lists *, const char *text);
 /* The options are there: defaults of the lists, and whether it is a sweep. */
 void	replay_lists_end(struct replay_options *);
 
-/* What static is chosen by. */
+/* What a policy that loads is chosen by: a file, or the first trace there is. */
 struct replay_fit {
 	uint64_t	*uses;		/* of each key; the caller's to free */
 	uint64_t	 routing;	/* the trace's fingerprint */

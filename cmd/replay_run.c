@@ -45,7 +45,7 @@ struct run {
 	struct cl_stats_writer *writer;
 	struct cl_keys	*keys;
 	struct cl_events *events;
-	struct replay_fit fit;		/* of static */
+	struct replay_fit fit;		/* of a policy that loads */
 	struct cl_replay *replay;
 	uint64_t	 ntokens;	/* replayed when the trace last began */
 	bool		 told_reader;	/* what it does not do */
@@ -458,7 +458,7 @@ open_run(struct run *r, const struct feed_trace *t,
 	if (r->device != NULL)
 		tell_reader(r);
 	fill_options(r, head, &slots, &o);
-	if (o.policy.info->loads && (status = replay_fit(&r->fit,
+	if (o.policy.file[0] != '\0' && (status = replay_fit(&r->fit,
 	    o.policy.file, m, r->keys, r->o->prefill, err)) != CL_OK)
 		return (status);
 	o.uses = r->fit.uses;
@@ -538,6 +538,8 @@ end_run(void *arg, const struct feed_trace *t, const struct cl_stats_end *end,
 	int status;
 
 	cl_replay_waited(r->replay, feed_wait_ns(t));
+	if (r->before == NULL)
+		r->fit.routing = end->routing;
 	if ((status = cl_events_finish(r->events, err)) == CL_OK)
 		status = cl_replay_finish(r->replay, end, err);
 	return (note(r, status));

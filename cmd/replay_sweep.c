@@ -28,7 +28,7 @@ struct sweep {
 	uint32_t	 from;		/* runs of the product, up to */
 	uint32_t	 to;
 	bool		 told_raised;
-	struct replay_fit *fit;		/* of each policy, where it is static */
+	struct replay_fit *fit;		/* of each policy, if it loads */
 
 	struct cl_sweep	*before;	/* --warm: of the last trace */
 	struct cl_keys	*before_keys;
@@ -66,7 +66,7 @@ add_run(struct sweep *s, uint32_t i, const struct feed_trace *t,
 	replay_raised(&slots, b->text, &s->told_raised);
 	cl_model_sums(head->model, &sums);
 	o.dense = replay_dense(s->o, sums.dense_bytes);
-	if (o.policy.info->loads && fit->uses == NULL &&
+	if (o.policy.file[0] != '\0' && fit->uses == NULL &&
 	    (status = replay_fit(fit, o.policy.file, head->model, s->keys,
 	    s->o->prefill, err)) != CL_OK)
 		return (status);
@@ -156,9 +156,12 @@ end_sweep(void *arg, const struct feed_trace *t,
     const struct cl_stats_end *end, struct cl_err *err)
 {
 	struct sweep *s = arg;
+	size_t i;
 	int status;
 
 	(void)t;
+	for (i = 0; i < s->o->lists.npolicies && s->before == NULL; i++)
+		s->fit[i].routing = end->routing;
 	if ((status = cl_events_finish(s->events, err)) != CL_OK ||
 	    (status = cl_sweep_finish(s->sweep, end, err)) != CL_OK)
 		return (status);

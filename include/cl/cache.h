@@ -151,8 +151,7 @@ const struct cl_cache_policy_info	*cl_cache_policy(unsigned i);
 
 /*
  * A policy as it is asked for: its name, then a colon and what shall differ
- * from the default, parted by commas: cl-policies(7), PARAMETERS.  A policy
- * that takes a file is refused without one.
+ * from the default, parted by commas: cl-policies(7), PARAMETERS.
  */
 int	cl_cache_policy_parse(const char *, struct cl_cache_policy *,
 	    struct cl_err *);

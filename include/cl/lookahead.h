@@ -6,11 +6,12 @@
  * from the end, and handed out again as they came, with the next use of each
  * member of each event.
  *
- * Memory: 8 bytes an access, 4 an event and 24 a pass; where passes come with
- * what is foretold, 4 bytes for each of that and 4 more an event; and 4 more an
- * access where places differ from the order of accesses: under event, and with
- * several pools; and 4 more again where times are asked for.  While it is collected there are no next uses yet, and what is
- * there may have grown twice as large.  Borrows the keys.  One thread.
+ * Memory: 4 bytes an access, 4 an event and 24 a pass; where passes come with
+ * what is foretold, 4 bytes for each of that and 4 more an event.  Once it is
+ * looked through, 4 more an access, and 4 more where places differ from the
+ * order of accesses: under event, and with several pools; and 4 more again
+ * where times are asked for.  While it is collected, what is there may have
+ * grown twice as large.  Borrows the keys.  One thread.
  */
 
 #include <stdint.h>
@@ -35,10 +36,14 @@ struct cl_lookahead	*cl_lookahead_new(const struct cl_keys *,
 int	cl_lookahead_add(struct cl_lookahead *, const struct cl_pass *,
 	    struct cl_err *);
 
+/* Add to the uses of each key, by events, those that were collected. */
+void	cl_lookahead_count(const struct cl_lookahead *, uint64_t *uses);
+
 /*
  * All is there: find next uses, as places of cl/cache.h, in pools of which
  * each column names its own, and whose keys stand together, in their order;
- * NULL: one for all.  Nothing is added then.
+ * NULL: one for all.  Nothing is added then.  Who wants no next uses needs not
+ * look, and is handed out none.
  */
 int	cl_lookahead_look(struct cl_lookahead *, enum cl_contract,
 	    enum cl_cache_future, const uint32_t *pools, uint32_t npools,
@@ -46,8 +51,8 @@ int	cl_lookahead_look(struct cl_lookahead *, enum cl_contract,
 
 /*
  * Another one that hands out the same from the beginning, and may do so in
- * another thread; what was looked through is borrowed from the first, which
- * outlives it.
+ * another thread; what was collected is borrowed from the first, which outlives
+ * it and takes no more.
  */
 struct cl_lookahead	*cl_lookahead_view(const struct cl_lookahead *,
 			    struct cl_err *);

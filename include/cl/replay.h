@@ -6,9 +6,9 @@
  * come out.  One loop for every back end and policy: decisions depend on the
  * trace and these options alone.  It borrows the model, the keys, the options'
  * pointers and the writer for its life.  Memory does not grow with the trace,
- * but for a policy that knows the future, and to judge decisions: passes are
- * collected until the trace is over, in the memory that cl/lookahead.h says.
- * One thread.
+ * but for a policy that knows the future or is chosen by it, and to judge
+ * decisions: passes are collected until the trace is over, in the memory that
+ * cl/lookahead.h says.  One thread.
  */
 
 #include <stdatomic.h>
@@ -61,12 +61,13 @@ struct cl_replay_options {
 	struct cl_replay *before;
 	/*
 	 * For a policy that loads: how often each key was used in the trace
-	 * that it is chosen by.  Only while it is opened.
+	 * that it is chosen by, or NULL: by what is replayed.  Only while it
+	 * is opened.
 	 */
 	const uint64_t	*uses;
 	/*
 	 * Routing by what is resident: passes come with all cells.  Not with a
-	 * policy that knows the future.
+	 * policy that knows the future, nor with hindsight.
 	 */
 	struct cl_smart_options smart;
 	/*
@@ -92,11 +93,12 @@ struct cl_replay_options {
 	 */
 	const atomic_bool *stop;
 	/*
-	 * For a policy that knows the future: a replay of the same passes with
-	 * the same contract, partition, warm-up and tokens, whose policy
-	 * foresees in the same order, or NULL.  What that one collects serves
-	 * this one, too, which is given no passes then; cl_replay_foresee comes before this
-	 * is finished, and cl_replay_free of the other after it.
+	 * For one that collects: a replay of the same passes with the same
+	 * contract, partition, warm-up and tokens, which collects and, where
+	 * this policy knows the future, foresees in the same order; or NULL.
+	 * What that one collects serves this one, too, which is given no
+	 * passes then; cl_replay_foresee comes before this is finished, and
+	 * cl_replay_free of the other after it.
 	 */
 	struct cl_replay *ahead;
 	/*
@@ -109,6 +111,13 @@ struct cl_replay_options {
 			    struct cl_err *);
 	void		*arg;
 };
+
+/*
+ * Is its policy chosen by the very passes that are replayed?  And are they
+ * collected, for that or to know the future, until the trace is over?
+ */
+bool	cl_replay_hindsight(const struct cl_replay_options *);
+bool	cl_replay_collects(const struct cl_replay_options *);
 
 /*
  * Writes the columns of the run whose conditions the writer has written, and

@@ -112,6 +112,9 @@ const char	*cl_run_what(const struct cl_run *);
 /* Are its times those of a modelled device? */
 bool	cl_run_modelled(const struct cl_run *);
 
+/* Was its policy fitted on the trace that it is replayed on? */
+bool	cl_run_hindsight(const struct cl_run *);
+
 struct cl_cell	cl_run_cond(const struct cl_run *, const char *name);
 
 /* The text of a condition, or instead where it has none. */

@@ -9,8 +9,9 @@
  * Passes are gathered in batches, of which one is replayed while the next one
  * is filled: two of about a mebibyte.  A run has the memory of its replay and
  * of a stream that waits, twice CL_SPOOL_PIECE and what one batch adds.  What
- * policies that know the future collect is there once for all of them, or
- * twice where they tell members of an event apart in both orders.  All runs are
+ * runs collect is there once for all of them, or twice where policies that know
+ * the future tell members of an event apart in both orders; and once more where
+ * a policy chosen by hindsight stands before these.  All runs are
  * to have the same contract, partition, warm-up and tokens.  It borrows the
  * keys, and the model while runs are added.  The sweep is called by one
  * thread.

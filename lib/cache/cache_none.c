@@ -55,7 +55,8 @@ const struct policy cl_cache_static = {
 	.info = { .name = "static", .loads = true,
 	    .summary = "keeps the experts that a trace uses most",
 	    .param = { { .name = "FILE", .kind = CL_CACHE_FILE,
-	    .unit = "a trace to choose them by" } } },
+	    .unit = "a trace to choose them by; without, what is replayed: "
+	    "hindsight" } } },
 	.open = none_open,
 	.free = none_free,
 	.serve = none_serve,

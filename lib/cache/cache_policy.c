@@ -235,21 +235,6 @@ take_params(struct cl_cache_policy *p, const char *text, struct cl_err *err)
 	}
 }
 
-/* A file cannot be left out: nothing could stand for it. */
-static int
-check_file(const struct cl_cache_policy *p, const char *text,
-    struct cl_err *err)
-{
-	unsigned i;
-
-	for (i = 0; i < nparams(p->info); i++)
-		if (p->info->param[i].kind == CL_CACHE_FILE &&
-		    p->file[0] == '\0')
-			return (refuse(p->info, text, strlen(text),
-			    "names no file", err));
-	return (CL_OK);
-}
-
 int
 cl_cache_policy_parse(const char *text, struct cl_cache_policy *p,
     struct cl_err *err)
@@ -264,9 +249,7 @@ cl_cache_policy_parse(const char *text, struct cl_cache_policy *p,
 	for (i = 0; i < CL_CACHE_PARAMS_MAX; i++)
 		p->value[i] = p->info->param[i].value;
 	p->file[0] = '\0';
-	if (text[n] != '\0' && take_params(p, text + n + 1, err) != CL_OK)
-		return (CL_EINVAL);
-	return (check_file(p, text, err));
+	return (text[n] == '\0' ? CL_OK : take_params(p, text + n + 1, err));
 }
 
 bool
@@ -302,6 +285,8 @@ cl_cache_policy_text(const struct cl_cache_policy *p,
 	at = (size_t)snprintf(buf, size, "%s", p->info->name);
 	for (i = 0; i < nparams(p->info); i++, param++) {
 		if (param->kind == CL_CACHE_FLAG && p->value[i] == 0)
+			continue;
+		if (param->kind == CL_CACHE_FILE && p->file[0] == '\0')
 			continue;
 		if (param->implied && p->value[i] == param->value)
 			continue;

@@ -149,6 +149,20 @@ foresight(const struct cl_budget_slots *slots,
 	    "heuristic" : "exact");
 }
 
+/* What the policy was chosen by; an unfinished trace has no fingerprint. */
+static void
+set_fit(struct cl_stats_conds *c, uint64_t fitted,
+    const struct cl_replay_options *o, struct cl_err *err)
+{
+
+	if (cl_replay_hindsight(o))
+		(void)cl_stats_set_bool(c, "hindsight", true, err);
+	else if (fitted != 0)
+		(void)cl_stats_set_hash(c, "fitted_routing", fitted, err);
+	else
+		(void)cl_stats_set_none(c, "fitted_routing", err);
+}
+
 static bool
 has_dense(const struct cl_model *m)
 {
@@ -202,7 +216,7 @@ cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
 	(void)cl_stats_set_str(c, "policy",
 	    cl_cache_policy_text(&o->policy, policy), err);
 	if (o->policy.info->loads)
-		(void)cl_stats_set_hash(c, "fitted_routing", what->fitted, err);
+		set_fit(c, what->fitted, o, err);
 	if (o->policy.info->foresees != CL_FUTURE_NONE)
 		(void)cl_stats_set_str(c, "foresight", foresight(slots, o),
 		    err);

@@ -179,6 +179,15 @@ cl_lookahead_add(struct cl_lookahead *l, const struct cl_pass *p,
 	return (CL_OK);
 }
 
+void
+cl_lookahead_count(const struct cl_lookahead *l, uint64_t *uses)
+{
+	size_t i;
+
+	for (i = 0; i < l->naccesses; i++)
+		uses[l->key[i]]++;
+}
+
 /* Where event e ends. */
 static size_t
 end_of(const struct cl_lookahead *l, size_t e)
@@ -370,7 +379,6 @@ cl_lookahead_view(const struct cl_lookahead *l, struct cl_err *err)
 {
 	struct cl_lookahead *v;
 
-	assert(l->next != NULL);
 	if ((v = calloc(1, sizeof(*v))) == NULL) {
 		cl_fail_nomem(err, "what is to come");
 		return (NULL);
@@ -477,7 +485,8 @@ cl_lookahead_next(struct cl_lookahead *l, const struct cl_pass **pass,
 		l->event[column].keys = l->key + first;
 		l->event[column].n = (uint32_t)(end_of(l, l->at_event) -
 		    first);
-		l->out_next[column] = l->next + first;
+		if (l->next != NULL)
+			l->out_next[column] = l->next + first;
 		if (l->time != NULL)
 			l->out_time[column] = l->time + first;
 		if (l->said_n != NULL) {

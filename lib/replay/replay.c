@@ -29,8 +29,8 @@ cl_replay_now(const struct cl_replay *r)
 	return (cl_io_now(cl_device_io(r->o.device)));
 }
 
-void
-cl_replay_clock(struct cl_replay *r)
+static void
+start_clock(struct cl_replay *r)
 {
 
 	cl_host_usage(&r->usage);
@@ -177,10 +177,10 @@ set_up(struct cl_replay *r, const struct cl_model *m, struct cl_err *err)
 	    (status = cl_replay_open_log(r, err)) != CL_OK)
 		return (status);
 	if (r->o.policy.info->loads && r->o.before == NULL &&
-	    (status = cl_replay_pin(r, err)) != CL_OK)
+	    r->o.uses != NULL &&
+	    (status = cl_replay_pin(r, r->o.uses, err)) != CL_OK)
 		return (status);
-	if ((r->o.policy.info->foresees != CL_FUTURE_NONE || r->o.quality) &&
-	    r->o.ahead == NULL &&
+	if (cl_replay_collects(&r->o) && r->o.ahead == NULL &&
 	    (r->ahead = cl_lookahead_new(r->keys, err)) == NULL)
 		return (err->code);
 	if ((status = cl_tally_write_columns(r->tally, r->writer, err)) !=
@@ -191,8 +191,8 @@ set_up(struct cl_replay *r, const struct cl_model *m, struct cl_err *err)
 }
 
 /* Nothing is counted yet, but what was loaded. */
-static void
-begin_counting(struct cl_replay *r)
+void
+cl_replay_begin(struct cl_replay *r)
 {
 
 	r->checksum = 0;
@@ -203,7 +203,22 @@ begin_counting(struct cl_replay *r)
 	cl_replay_reset_quality(r);
 	r->phase[PREFILL]->n[CL_N_PRELOAD] = r->preload;
 	r->phase[PREFILL]->n[CL_N_PRELOAD_BYTES] = r->preload_bytes;
-	cl_replay_clock(r);
+	start_clock(r);
+}
+
+bool
+cl_replay_hindsight(const struct cl_replay_options *o)
+{
+
+	return (o->policy.info->loads && o->uses == NULL && o->before == NULL);
+}
+
+bool
+cl_replay_collects(const struct cl_replay_options *o)
+{
+
+	return (o->policy.info->foresees != CL_FUTURE_NONE || o->quality ||
+	    cl_replay_hindsight(o));
 }
 
 struct cl_replay *
@@ -219,6 +234,7 @@ cl_replay_new(const struct cl_model *m, const struct cl_keys *keys,
 	}
 	r->o = *o;
 	r->model = m;
+	r->hindsight = cl_replay_hindsight(o);
 	r->counts = o->device == NULL && (o->nstage == 0 ||
 	    o->predict.kind == CL_PREDICT_OFF) &&
 	    o->smart.kind == CL_SMART_OFF && o->smart.drop == 0 && !o->events &&
@@ -232,7 +248,7 @@ cl_replay_new(const struct cl_model *m, const struct cl_keys *keys,
 		return (NULL);
 	}
 	r->wait_ns = input_wait_ns;
-	begin_counting(r);
+	cl_replay_begin(r);
 	return (r);
 }
 
@@ -264,7 +280,7 @@ end_pass(struct cl_replay *r, struct cl_err *err)
 				return (status);
 			r->warming = false;
 			r->digest = 0;
-			begin_counting(r);
+			cl_replay_begin(r);
 		}
 		return (CL_OK);
 	}
@@ -408,9 +424,8 @@ cl_replay_finish(struct cl_replay *r, const struct cl_stats_end *given,
 		return (status);
 	if ((status = cl_replay_settle(r, err)) != CL_OK)
 		return (status);
-	if (r->warming) {			/* nothing was counted */
-		begin_counting(r);
-	}
+	if (r->warming)				/* nothing was counted */
+		cl_replay_begin(r);
 	stop_clock(r);
 	cl_replay_end_stage(r, DECODE);
 	cl_replay_end_dense(r);

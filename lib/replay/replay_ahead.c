@@ -1,7 +1,8 @@
 /*
- * A policy that knows the future gets it here: passes are collected as they
- * come, and replayed when the trace is over, whole or not.  What is collected
- * ends where the replay will, so that what it foretells is what comes.
+ * A policy that knows the future gets it here, and one that has hindsight what
+ * is used most: passes are collected as they come, and replayed when the trace
+ * is over, whole or not.  What is collected ends where the replay will, so that
+ * what it foretells is what comes.
  */
 
 #include <stdlib.h>
@@ -78,7 +79,23 @@ cl_replay_foresee(struct cl_replay *r, struct cl_err *err)
 	if (r->ahead == NULL || r->foreseen)
 		return (CL_OK);
 	r->foreseen = true;
-	return (look(r, err));
+	return (r->o.policy.info->foresees != CL_FUTURE_NONE || r->o.quality ?
+	    look(r, err) : CL_OK);
+}
+
+/* Load what will be used most. */
+static int
+pin(struct cl_replay *r, struct cl_err *err)
+{
+	uint64_t *uses = calloc(r->keys->nkeys, sizeof(*uses));
+	int status;
+
+	if (uses == NULL)
+		return (cl_fail_nomem(err, "the pinned experts"));
+	cl_lookahead_count(r->ahead, uses);
+	status = cl_replay_pin(r, uses, err);
+	free(uses);
+	return (status);
 }
 
 int
@@ -99,9 +116,11 @@ cl_replay_collected(struct cl_replay *r, struct cl_stats_end *end,
 	    (status = cl_cache_begin(r->cache, cl_lookahead_places(r->ahead),
 	    cl_lookahead_first(r->ahead), err)) != CL_OK)
 		return (status);
+	if (r->hindsight && (status = pin(r, err)) != CL_OK)
+		return (status);
 	if ((status = cl_replay_open_quality(r, err)) != CL_OK)
 		return (status);
-	cl_replay_clock(r);
+	cl_replay_begin(r);
 	while (!stopped(r)) {
 		if (cl_lookahead_next(r->ahead, &pass, &r->next) == CL_END)
 			return (CL_OK);

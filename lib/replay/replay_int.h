@@ -128,9 +128,10 @@ struct cl_replay {
 	struct column	*column;
 	uint64_t	*name;		/* of each key: 2^63 + layer x 2^32 + e */
 
-	/* a policy that knows the future, and what is collected for it */
+	/* one that collects, and what is collected */
+	bool		 hindsight;	/* the policy is chosen by it */
 	struct cl_lookahead *ahead;	/* or NULL */
-	bool		 foreseen;	/* it has been looked through */
+	bool		 foreseen;	/* all that is wanted of it is known */
 	bool		 collected;	/* all that will be replayed */
 	uint64_t	 ahead_warmed;
 	uint64_t	 ahead_counted;
@@ -296,8 +297,9 @@ void	cl_replay_close_log(struct cl_replay *);
 /* By the clock of what is read from. */
 uint64_t	cl_replay_now(const struct cl_replay *);
 
-/* Load what was used most: o.uses. */
-int	cl_replay_pin(struct cl_replay *, struct cl_err *);
+/* Load what was used most, so often each key. */
+int	cl_replay_pin(struct cl_replay *, const uint64_t *uses,
+	    struct cl_err *);
 
 /* Replay a pass, or the next part of one. */
 int	cl_replay_serve(struct cl_replay *, const struct cl_pass *,
@@ -316,8 +318,8 @@ void	cl_replay_count(struct cl_replay *, struct column *,
 	    const uint32_t *keys, uint32_t n, unsigned phase);
 int	cl_replay_settle(struct cl_replay *, struct cl_err *);
 
-/* Start the clock and the measures anew. */
-void	cl_replay_clock(struct cl_replay *);
+/* All counters, the clock and the measures begin. */
+void	cl_replay_begin(struct cl_replay *);
 
 /* Bring the measures up to date. */
 void	cl_replay_measure(struct cl_replay *);

@@ -61,21 +61,18 @@ load(struct cl_replay *r, const struct pin *pin, size_t n, struct cl_err *err)
 }
 
 int
-cl_replay_pin(struct cl_replay *r, struct cl_err *err)
+cl_replay_pin(struct cl_replay *r, const uint64_t *uses, struct cl_err *err)
 {
 	const struct cl_keys_column *col = r->keys->column;
 	uint32_t i, e, n = 0;
 	struct pin *pin;
 	int status;
 
-	if (r->o.uses == NULL)
-		return (cl_fail(err, CL_EINVAL, "there is no trace to choose "
-		    "the pinned experts by"));
 	if ((pin = calloc(r->keys->nkeys, sizeof(*pin))) == NULL)
 		return (cl_fail_nomem(err, "the pinned experts"));
 	for (i = 0; i < r->keys->ncolumns; i++)
 		for (e = 0; e < col[i].nexperts; e++, n++)
-			pin[n] = (struct pin){ r->o.uses[n], n, i };
+			pin[n] = (struct pin){ uses[n], n, i };
 	qsort(pin, n, sizeof(*pin), compare);
 	status = load(r, pin, n, err);
 	free(pin);

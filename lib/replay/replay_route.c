@@ -28,7 +28,7 @@ cl_replay_open_route(struct cl_replay *r, const struct cl_model *m,
 
 	if (r->o.smart.kind == CL_SMART_OFF && r->o.smart.drop == 0)
 		return (CL_OK);
-	if (r->o.policy.info->foresees != CL_FUTURE_NONE)
+	if (cl_replay_collects(&r->o))
 		return (cl_fail(err, CL_EINVAL, "policy %s knows the future, "
 		    "which routing by what is resident would change",
 		    r->o.policy.info->name));

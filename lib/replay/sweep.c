@@ -25,6 +25,7 @@
 struct run {
 	char		*name;
 	enum cl_cache_future foresees;
+	bool		 collects;	/* and does not borrow what another did */
 	struct cl_spool_stream *stream;
 	struct cl_stats_writer *writer;
 	struct cl_replay *replay;
@@ -81,16 +82,16 @@ cl_sweep_new(const struct cl_keys *keys, unsigned njobs, const char *dir,
 	return (s);
 }
 
-/* Whose passes serve a policy that knows the future, if there is such a run. */
+/* Whose passes serve a run that must have them all, if there is one. */
 static struct cl_replay *
-collector(const struct cl_sweep *s, enum cl_cache_future foresees)
+collector(const struct cl_sweep *s, const struct cl_replay_options *o)
 {
+	enum cl_cache_future foresees = o->policy.info->foresees;
 	size_t i;
 
-	for (i = 0; i < s->nruns; i++)
-		if (foresees != CL_FUTURE_NONE &&
-		    s->run[i].foresees == foresees &&
-		    s->run[i].replay != NULL)
+	for (i = 0; i < s->nruns && cl_replay_collects(o); i++)
+		if (s->run[i].collects && (foresees == CL_FUTURE_NONE ||
+		    s->run[i].foresees == foresees))
 			return (s->run[i].replay);
 	return (NULL);
 }
@@ -102,7 +103,7 @@ open_run(struct cl_sweep *s, struct run *run, const char *name,
 {
 	struct cl_replay_options o = *options;
 
-	o.ahead = collector(s, o.policy.info->foresees);
+	o.ahead = collector(s, &o);
 	run->foresees = o.policy.info->foresees;
 	if ((run->name = cl_vec_strndup(name, strlen(name), err)) == NULL ||
 	    (run->stream = cl_spool_stream_new(s->spool, err)) == NULL)
@@ -112,7 +113,10 @@ open_run(struct cl_sweep *s, struct run *run, const char *name,
 	if (run->writer == NULL)
 		return (err->code);
 	run->replay = cl_replay_new(m, s->keys, &o, run->writer, 0, err);
-	return (run->replay == NULL ? err->code : CL_OK);
+	if (run->replay == NULL)
+		return (err->code);
+	run->collects = cl_replay_collects(&o) && o.ahead == NULL;
+	return (CL_OK);
 }
 
 int

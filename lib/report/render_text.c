@@ -177,7 +177,6 @@ origin(const struct view *v)
 static void
 foresight(const struct view *v)
 {
-	struct cl_cell fitted = cl_run_cond(v->run, "fitted_routing");
 
 	if (is(v, "foresight", "exact"))
 		say(v, "", "FORESIGHT: this policy knows the future; it is a "
@@ -186,16 +185,11 @@ foresight(const struct view *v)
 		say(v, "", "FORESIGHT: this policy knows the future, but "
 		    "counts experts, which differ in size: its bytes are not "
 		    "the fewest there can be.");
-	if (fitted.type == CL_STATS_HASH && v->run->whole &&
-	    fitted.u == v->run->end.routing)
-		say(v, "", "HINDSIGHT: the experts were chosen by the very "
-		    "trace that is replayed; no cache could have known them.");
 }
 
 static void
 rules(const struct view *v)
 {
-	struct cl_cell hindsight = cl_run_cond(v->run, "hindsight");
 	char warm[32], n[32], limit[80] = "all of the trace";
 	uint64_t warmup, tokens;
 
@@ -208,7 +202,7 @@ rules(const struct view *v)
 	    cl_run_cond_text(v->run, "policy", "unknown"),
 	    cl_run_cond_text(v->run, "partition", "unknown"),
 	    cl_run_cond_text(v->run, "prefill", "unknown"));
-	if (hindsight.type == CL_STATS_BOOL && hindsight.u != 0)
+	if (cl_run_hindsight(v->run))
 		say(v, "", "HINDSIGHT: fitted on the trace that it is replayed "
 		    "on, which no policy can know beforehand");
 	if (number(v, "warmup", &warmup) && warmup > 0)

@@ -458,6 +458,17 @@ cl_run_modelled(const struct cl_run *run)
 	    strcmp(c->s, "model") == 0));
 }
 
+bool
+cl_run_hindsight(const struct cl_run *run)
+{
+	struct cl_cell said = cl_run_cond(run, "hindsight");
+	struct cl_cell fitted = cl_run_cond(run, "fitted_routing");
+
+	return ((said.type == CL_STATS_BOOL && said.u != 0) ||
+	    (fitted.type == CL_STATS_HASH && run->whole &&
+	    fitted.u == run->end.routing));
+}
+
 void
 cl_run_free(struct cl_run *run)
 {

@@ -14,7 +14,7 @@ sweep()
 	local all
 
 	all=$(cl-replay --list-policies | tail -n +2 | cut -f 1 |
-	    sed "s|^static$|static:$ROOT/traces/speech.clt|" | paste -sd ,)
+	    paste -sd ,)
 	timeout 60 cl-replay --io none --window 0 --policy "$all" \
 	    --cache "$1" "$TRACE" 2>errors | cl-report -f json >all.json
 	[ "$(jq '.runs | length' all.json)" -ge 20 ]

@@ -14,8 +14,7 @@ of()
 
 @test "every prefetch mode with every policy decides the same without reads" {
 	cl-trace --synthetic --tokens 60 "$MODEL" >syn.clt
-	for policy in $(cl-replay --list-policies | tail -n +2 | cut -f 1 |
-	    grep -v static); do
+	for policy in $(cl-replay --list-policies | tail -n +2 | cut -f 1); do
 		for ahead in previous popular ahead oracle:recall=0.6; do
 			set -- --policy "$policy" --prefetch $ahead \
 			    --cache 15% syn.clt

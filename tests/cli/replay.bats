@@ -12,11 +12,11 @@ totals()
 	    "\(.key) \(.value)"'
 }
 
-# All policies, each with the file that it cannot do without.
+# All policies, and static with a file, too.
 policies()
 {
-	cl-replay --list-policies | tail -n +2 | cut -f 1 |
-	    sed "s|^static$|static:$TRACE|"
+	cl-replay --list-policies | tail -n +2 | cut -f 1
+	echo "static:$TRACE"
 }
 
 # The experts' bytes times the misses of each layer must be what is demanded.
@@ -595,7 +595,7 @@ rows()
 
 	rows 300 | cl-trace --load >long.clt
 	rows 120 | cl-trace --load >short.clt
-	for policy in belady belady-bypass; do
+	for policy in belady belady-bypass static; do
 		set -- --io none --cache 6e --policy $policy --warmup 20
 		cl-replay "$@" --tokens 100 long.clt | totals - >long
 		cl-replay "$@" short.clt | totals - >short
@@ -664,6 +664,81 @@ rows()
 	cl-replay --io none --cache 3e --policy static:t.clt t.clt |
 	    cl-report >h.txt
 	grep -q HINDSIGHT h.txt
+}
+
+# hindsight OPTION...: static without a file counts, under these options, what
+# it does where the trace is named, and says that it could not be known.
+hindsight()
+{
+	cl-replay --io none --policy "static:$TRACE" "$@" "$TRACE" >named.cls
+	cl-replay --io none --policy static "$@" "$TRACE" >plain.cls
+	for name in named plain; do
+		cl-report -f json $name.cls | jq -S '.runs | map(.totals,
+		    .phases, .layers, .windows, .digest)' >$name.json
+		cl-report $name.cls | grep -c '^ *HINDSIGHT: fitted on' >$name
+	done
+	diff -u named.json plain.json
+	cmp named plain
+	[ "$(jq '.[0].preload' plain.json)" -gt 0 ]
+	cl-report -f json plain.cls | jq -e '.runs | all(.policy == "static"
+	    and .hindsight == true and .fitted_routing == null)'
+}
+
+@test "static without a file is hindsight, and counts what it does with it" {
+	for options in --cache=1e --cache=10% --contract=serial --cache=90% \
+	    --cache=1%,20%,60% --partition=layer --partition=class \
+	    "--prefill=token --window=50" --prefill=skip --warmup=100 \
+	    "--prefetch popular" "--quality --warmup=30"; do
+		hindsight $options
+	done
+	cat "$TRACE" | cl-replay --io none --policy static >pipe.cls
+	cl-replay --io none --policy static "$TRACE" >file.cls
+	cl-diff pipe.cls file.cls
+	run --separate-stderr cl-replay --io none --policy static: "$TRACE"
+	status_is 2
+}
+
+@test "what hindsight loads is what was used most, and so its hits" {
+	cl-trace --dump "$TRACE" | awk -F '\t' '/^[0-9]/ {
+		n = split($7, id, ",")
+		for (i = 1; i <= n; i++)
+			uses[$6 ":" id[i]]++
+	}
+	END { for (e in uses) print uses[e] }' | sort -rn >uses
+	for slots in 1 7 100 400; do
+		cl-replay --io none --prefill token --policy static \
+		    --cache ${slots}e "$TRACE" | totals - >got
+		grep -qx "hits $(head -n $slots uses |
+		    awk '{ n += $1 } END { print n }')" got
+		grep -qx "preload $slots" got
+	done
+}
+
+@test "with --warm hindsight is of the first trace, and others are told so" {
+	one=$TRACE two=$ROOT/traces/speech.clt
+	set -- --io none --cache 10% --warm
+	for policy in static static,lru; do
+		cl-replay "$@" --policy $policy "$one" "$two" |
+		    cl-report -f json | jq -c '.runs[] |
+		    select(.policy == "static")' >got
+		cl-replay "$@" --policy "static:$one" "$one" "$two" |
+		    cl-report -f json | jq -c '.runs[]' >wanted
+		for file in got wanted; do
+			jq -c '[.totals, .digest]' $file >$file.totals
+		done
+		diff -u wanted.totals got.totals
+		jq -se --arg one "$(jq -r .fitted_routing wanted |
+		    sort -u)" 'map([.hindsight, .fitted_routing]) ==
+		    [[true, null], [null, $one]]' got
+	done
+	# The second is of a trace that ended before it was over.
+	head -c 1450000 "$one" >cut.clt
+	run --separate-stderr cl-replay "$@" --policy static -o cut.cls \
+	    cut.clt "$two"
+	status_is 2
+	cl-report -f json cut.cls 2>/dev/null | jq -e '.runs | length == 2 and
+	    .[0].hindsight == true and .[1].hindsight == null and
+	    .[1].fitted_routing == null'
 }
 
 @test "static is chosen by the statistics of a trace, too" {

@@ -54,6 +54,7 @@ counted()
 		--policy lru --prefetch popular --cache 10%
 		--policy sieve --prefetch oracle:recall=0.5 --cache 10%
 		--policy belady
+		--policy static --cache 10%
 		--policy belady --prefetch previous --cache 10%
 		--policy 2q --contract serial
 		--smart prior:0.2 --dense ring

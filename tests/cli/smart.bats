@@ -85,10 +85,14 @@ total()
 	run --separate-stderr cl-replay --io none --smart delta:1 ids.clt
 	[ "$status" -eq 2 ]
 	[[ "$stderr" == *"ids.clt: --smart and --drop need a trace with scores"* ]]
-	run --separate-stderr cl-replay --io none --policy belady --drop 0.2 \
-	    "$TRACE"
-	[ "$status" -eq 2 ]
-	[[ "$stderr" == *"knows the future"* ]]
+	for policy in belady static; do
+		run --separate-stderr cl-replay --io none --policy $policy \
+		    --drop 0.2 "$TRACE"
+		[ "$status" -eq 2 ]
+		[[ "$stderr" == *"$policy knows the future"* ]]
+	done
+	cl-replay --io none --policy "static:$TRACE" --drop 0.2 "$TRACE" |
+	    cl-report -f json | jq -e '.runs[0].totals.dropped > 0'
 	run --separate-stderr cl-replay --smart delta:x "$TRACE"
 	[ "$status" -eq 2 ]
 	[[ "$stderr" == *--smart* ]]

@@ -28,12 +28,12 @@ struct watch {
 	uint64_t	cold;
 };
 
-/* Can a policy be had without a file, and without knowing the future? */
+/* Is a policy all there once it is open: not loaded, nor told the future? */
 static bool
 is_plain(const struct cl_cache_policy_info *info, struct cl_cache_policy *p)
 {
 
-	return (info->foresees == CL_FUTURE_NONE &&
+	return (info->foresees == CL_FUTURE_NONE && !info->loads &&
 	    cl_cache_policy_parse(info->name, p, NULL) == CL_OK);
 }
 

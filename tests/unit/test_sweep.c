@@ -24,11 +24,11 @@
 #define NEXPERTS	64
 #define NMEMBERS	8
 #define NPASSES		16000		/* more than a batch */
-#define NPOLICIES	5
+#define NPOLICIES	7
 #define NSIZES		3
 
 static const char *const policies[NPOLICIES] = { "lru", "lfu-aged:every=500",
-    "wtinylfu:window=10", "belady", "belady-bypass" };
+    "wtinylfu:window=10", "static", "belady", "belady-bypass", "static" };
 static const uint32_t sizes[NSIZES] = { 1, 13, 90 };
 
 static struct cl_model *
