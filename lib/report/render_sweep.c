@@ -40,8 +40,8 @@ static bool
 varies(const char *name)
 {
 	static const char *const names[] = { "policy", "partition", "budget",
-	    "cache_experts", "cache_bytes", "stride_bytes", "foresight",
-	    "hindsight" };
+	    "cache_experts", "cache_bytes", "stride_bytes",
+	    "slot_waste_bytes", "foresight", "fitted_routing", "hindsight" };
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -55,11 +55,9 @@ static bool
 is_bound(const struct cl_run *run)
 {
 	const char *policy = cl_run_cond_text(run, "policy", "");
-	struct cl_cell hindsight = cl_run_cond(run, "hindsight");
 
 	return (strncmp(policy, "belady", 6) == 0 ||
-	    strcmp(policy, "infinite") == 0 ||
-	    (hindsight.type == CL_STATS_BOOL && hindsight.u != 0));
+	    strcmp(policy, "infinite") == 0 || cl_run_hindsight(run));
 }
 
 int

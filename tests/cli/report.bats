@@ -193,6 +193,19 @@ point()
 	    accesses: 40, hits: 0, misses: 40, hit_rate: 0, complete: true}'
 }
 
+@test "a real sweep is one matrix, and what has hindsight is best of nothing" {
+	t=$ROOT/traces/novel.clt
+	cl-replay --policy "lru,static,static:$t" --cache 5%,10% "$t" |
+	    cl-report --sweep >got
+	[ "$(grep -c '^sweep of' got)" -eq 1 ]
+	awk '/^lru/ { lru = $0 }
+	    /^static / { known = $0 }
+	    /^static:/ { named = $0 }
+	    END { n = gsub(/\*/, "", lru)
+		exit !(n > 0 && known ~ /%/ && named ~ /%/ &&
+		    known named !~ /\*/) }' got
+}
+
 @test "each trace has a matrix of its own, and few runs have none unasked" {
 	{
 		point a.clt lru 16 1
