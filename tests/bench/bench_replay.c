@@ -21,8 +21,10 @@
  *		the same accesses, at 10, 25, 50 %; their least target
  *
  * A figure is the median of SAMPLES; those that are divided are interleaved.
- * At the end, how many times what one lru replay takes a curve of all
- * capacities takes, of all layers and of each (targets: 5 and 12).
+ * The line "bound" is of both of cl-replay's --bound at each capacity, the hits
+ * of belady and of belady-bypass without victims: they have no event.  At the
+ * end, how many times what one lru replay takes a curve of all capacities takes,
+ * of all layers and of each (targets: 5 and 12).
  */
 
 #include <fcntl.h>
@@ -38,6 +40,7 @@
 #include "cl/events.h"
 #include "cl/keys.h"
 #include "cl/model.h"
+#include "cl/opt.h"
 #include "cl/replay.h"
 #include "cl/rng.h"
 #include "cl/stats.h"
@@ -68,8 +71,8 @@ static const struct target {
 	{ "sieve", "sieve", 150, 15 }, { "clock", "clock", 120, 15 },
 	{ "arc", "arc", 90, 12 }, { "s3fifo", "s3fifo", 60, 20 },
 	{ "lirs", "lirs", 55, 20 }, { "wtinylfu", "wtinylfu", 40, 15 },
-	{ "belady", "belady", 80, 18 }, { "lfu", "lfu", 0, 0 },
-	{ "2q", "twoq", 0, 0 },
+	{ "belady", "belady", 80, 18 }, { "bound", "belady", 80, 18 },
+	{ "lfu", "lfu", 0, 0 }, { "2q", "twoq", 0, 0 },
 };
 
 static struct cl_err err;
@@ -300,6 +303,20 @@ rate(const struct made *m, double seconds)
 	return ((double)(m->nblocks * BLOCK * m->nlayers * K) / 1e6 / seconds);
 }
 
+/* Events of it all to a sink once, whose end is the caller's. */
+static struct cl_events *
+feed_all(struct made *m, const struct cl_events_sink *sink)
+{
+	struct cl_events *events;
+
+	events = need(cl_events_new(m->keys, CL_PREFILL_UNION, CL_CELLS_NONE,
+	    sink, &err));
+	feed(m, events);
+	if (cl_events_finish(events, &err) != CL_OK)
+		die();
+	return (events);
+}
+
 /* Replay it all once. */
 static double
 speed(struct made *m, const struct cl_cache_policy *policy,
@@ -321,12 +338,9 @@ speed(struct made *m, const struct cl_cache_policy *policy,
 	w = need(cl_stats_writer_new(dst, &conds, &err));
 	r = need(cl_replay_new(m->model, m->keys, &o, w, 0, &err));
 	sink.arg = r;
-	events = need(cl_events_new(m->keys, CL_PREFILL_UNION, CL_CELLS_NONE,
-	    &sink, &err));
 	cpu = cpu_seconds(RUSAGE_SELF);
-	feed(m, events);
-	if (cl_events_finish(events, &err) != CL_OK ||
-	    cl_replay_finish(r, &end, &err) != CL_OK)
+	events = feed_all(m, &sink);
+	if (cl_replay_finish(r, &end, &err) != CL_OK)
 		die();
 	cpu = cpu_seconds(RUSAGE_SELF) - cpu;
 	cl_events_free(events);
@@ -368,15 +382,47 @@ curve_speed(struct made *m, enum cl_contract contract)
 	double cpu;
 
 	c.curve = need(cl_curve_new(m->keys, &o, &err));
-	events = need(cl_events_new(m->keys, CL_PREFILL_UNION, CL_CELLS_NONE,
-	    &sink, &err));
 	cpu = cpu_seconds(RUSAGE_SELF);
-	feed(m, events);
-	if (cl_events_finish(events, &err) != CL_OK)
-		die();
+	events = feed_all(m, &sink);
 	cpu = cpu_seconds(RUSAGE_SELF) - cpu;
 	cl_events_free(events);
 	cl_curve_free(c.curve);
+	return (rate(m, cpu));
+}
+
+struct bound {
+	struct cl_opt	*opt;
+	uint32_t	 ncolumns;
+};
+
+static int
+bound_pass(void *arg, const struct cl_pass *p, struct cl_err *e)
+{
+	struct bound *b = arg;
+	uint32_t i;
+
+	(void)e;
+	for (i = 0; i < b->ncolumns; i++)
+		cl_opt_use(b->opt, p->event[i].keys, p->event[i].n);
+	return (CL_OK);
+}
+
+/* The same of the bound. */
+static double
+bound_speed(struct made *m, uint32_t percent)
+{
+	struct bound b = { .ncolumns = m->nlayers };
+	struct cl_events_sink sink = { .pass = bound_pass, .arg = &b };
+	struct cl_events *events;
+	double cpu;
+
+	b.opt = need(cl_opt_new(m->keys->nkeys, m->keys->nkeys * percent / 100,
+	    &err));
+	cpu = cpu_seconds(RUSAGE_SELF);
+	events = feed_all(m, &sink);
+	cpu = cpu_seconds(RUSAGE_SELF) - cpu;
+	cl_events_free(events);
+	cl_opt_free(b.opt);
 	return (rate(m, cpu));
 }
 
@@ -400,15 +446,18 @@ struct others {
 	const char	*cachesim;	/* NULL: none */
 };
 
+/* Of a policy, or of the bound where it is NULL. */
 static double
-whole_speed(const struct made *m, const struct others *x, const char *name,
-    uint32_t percent)
+whole_speed(const struct made *m, const struct others *x,
+    const struct cl_cache_policy *policy, uint32_t percent)
 {
-	char command[4096];
+	char what[256] = "--bound", command[4096];
 
-	(void)snprintf(command, sizeof(command), "'%s' --io none --window 0 "
-	    "--contract serial --policy '%s' --cache %u%% '%s/bench.clt' "
-	    ">/dev/null", x->replay, name, percent, x->scratch);
+	if (policy != NULL)
+		(void)snprintf(what, sizeof(what), "--io none --window 0 "
+		    "--contract serial --policy '%s'", policy->info->name);
+	(void)snprintf(command, sizeof(command), "'%s' %s --cache %u%% "
+	    "'%s/bench.clt' >/dev/null", x->replay, what, percent, x->scratch);
 	return (command_speed(m, command));
 }
 
@@ -429,11 +478,21 @@ their_speed(const struct made *m, const struct others *x, const char *algo,
 struct figures {
 	double	 serial;
 	double	 spread;	/* of serial, relative */
-	double	 event;		/* time, of serial's */
+	double	 event;		/* time, of serial's; 0: there is none */
 	double	 large;		/* speed, of the small trace's */
 	double	 whole;		/* the same; 0: not measured */
 	double	 times;		/* the same, of cachesim's; 0 likewise */
 };
+
+/* Of a policy under serial, or of the bound where it is NULL. */
+static double
+serial_speed(struct made *m, const struct cl_cache_policy *policy,
+    uint32_t percent)
+{
+
+	return (policy == NULL ? bound_speed(m, percent) :
+	    speed(m, policy, CL_CONTRACT_SERIAL, percent));
+}
 
 static void
 measure(struct made *small, struct made *large, const struct others *x,
@@ -442,19 +501,18 @@ measure(struct made *small, struct made *large, const struct others *x,
 {
 	double serial[SAMPLES], event[SAMPLES], big[SAMPLES];
 	double whole[SAMPLES], times[SAMPLES];
-	const char *name = policy->info->name;
+	const char *name = target->name;
 	bool wants_whole = target->speed > 0 && percent == 25;
 	bool wants_times = target->theirs != NULL && x->cachesim != NULL;
 	unsigned i;
 
 	for (i = 0; i < SAMPLES; i++) {
-		serial[i] = speed(small, policy, CL_CONTRACT_SERIAL, percent);
-		event[i] = serial[i] / speed(small, policy, CL_CONTRACT_EVENT,
-		    percent);
-		big[i] = speed(large, policy, CL_CONTRACT_SERIAL, percent) /
-		    serial[i];
+		serial[i] = serial_speed(small, policy, percent);
+		event[i] = policy == NULL ? 0 : serial[i] / speed(small,
+		    policy, CL_CONTRACT_EVENT, percent);
+		big[i] = serial_speed(large, policy, percent) / serial[i];
 		if (wants_whole)
-			whole[i] = whole_speed(small, x, name, percent) /
+			whole[i] = whole_speed(small, x, policy, percent) /
 			    serial[i];
 		if (wants_times)
 			times[i] = serial[i] / their_speed(small, x,
@@ -487,7 +545,12 @@ print_policy(const struct target *t, const struct figures *f)
 		printf("%6u", t->speed);
 	else
 		printf("     -");
-	printf("%5.0f%8.2f%8.2f", 100 * spread, event, large);
+	printf("%5.0f", 100 * spread);
+	if (event > 0)
+		printf("%8.2f", event);
+	else
+		printf("       -");
+	printf("%8.2f", large);
 	if (t->speed > 0)
 		printf("%8.2f", f[1].whole);
 	if (f[0].times > 0) {
@@ -503,7 +566,8 @@ static void
 bench(struct made *small, struct made *large, const struct others *x,
     const struct cl_cache_policy *policy)
 {
-	struct target target = { .name = policy->info->name };
+	struct target target = {
+	    .name = policy == NULL ? "bound" : policy->info->name };
 	uint64_t nsmall = small->nblocks, nlarge = large->nblocks;
 	struct figures f[NPERCENTS];
 	size_t i;
@@ -557,6 +621,8 @@ bench_all(struct made *small, struct made *large, const struct others *x,
 		if ((only == NULL || strcmp(only, info->name) == 0) &&
 		    cl_cache_policy_parse(info->name, &policy, NULL) == CL_OK)
 			bench(small, large, x, &policy);
+	if (only == NULL || strcmp(only, "bound") == 0)
+		bench(small, large, x, NULL);
 	if (only != NULL && strcmp(only, "lru") != 0)
 		return;
 	if (cl_cache_policy_parse("lru", &policy, &err) != CL_OK)
