@@ -104,6 +104,8 @@ int	cl_render_latency(const struct view *, const struct cl_run_table *,
 	    struct cl_err *);
 int	cl_render_curve(const struct view *, const struct cl_run_table *,
 	    struct cl_err *);
+int	cl_render_study(const struct view *, const struct cl_run_table *,
+	    struct cl_err *);
 
 /* All conditions but those of which except says so, as one number. */
 uint64_t	cl_render_conditions(const struct cl_run *,

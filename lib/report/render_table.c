@@ -98,7 +98,12 @@ static const struct known {
 			    const struct cl_run_table *, struct cl_err *);
 } knowns[] = {
 	{ "curve", cl_render_curve },
+	{ "foresight", cl_render_study },
+	{ "foresight_rank", cl_render_study },
+	{ "layer_overlap", cl_render_study },
 	{ "read_latency", cl_render_latency },
+	{ "reuse", cl_render_study },
+	{ "reuse_distance", cl_render_study },
 };
 
 int

@@ -224,8 +224,8 @@ stride(const struct view *v)
 	    !number(v, "slot_waste_bytes", &waste) || waste == 0 ||
 	    !number(v, "cache_bytes", &size) || size == 0)
 		return;
-	say(v, "", "slots of %s%s; of a full cache %s are empty, %s", is(v, "partition", "class") ? "up to " : "",
-	    cl_text_bytes(b, each), cl_text_bytes(w, waste),
+	say(v, "", "slots of %s%s; of a full cache %s are empty, %s",
+	    is(v, "partition", "class") ? "up to " : "", cl_text_bytes(b, each), cl_text_bytes(w, waste),
 	    cl_figure_percent(p, waste, size));
 }
 
@@ -256,6 +256,7 @@ budget(const struct view *v)
 static void
 below_demand(const struct view *v, uint64_t k, const char *least)
 {
+
 	if (is(v, "policy", "lru") && is(v, "partition", "global"))
 		say(v, "", "BELOW DEMAND: the cache holds less than one token "
 		    "uses.  A global LRU has thrown out most of what a layer "

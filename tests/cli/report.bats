@@ -248,6 +248,73 @@ point()
 	! cl-report fitted.cls | grep -q HINDSIGHT || false
 }
 
+# A stream with the rows of standard input.
+sums()
+{
+	{
+		printf 'columns logical tokens:u64\nrow logical run 0 1 1\n'
+		printf 'table logical %s\n' "$1"
+		cat
+		echo end 1 1 0
+	} | mkcls >sums.cls
+	cl-report sums.cls | sed -n '/^[a-z ]*\(foresight\|reuse\|recall\)/,$p' |
+	    grep -v '^complete'
+}
+
+@test "counts by layer, rank and predictor are summed up as shares" {
+	sums 'foresight 2 predictor:str layer:u64 choices:u64 foretold:u64 right:u64' \
+	    >got <<-'END'
+	cells popular 1 10 20 5
+	cells previous 0 10 5 1
+	cells popular 0 10 20 1
+	END
+	diff -u - got <<-'END'
+	foresight: right of all choices (recall), and of what was foretold (precision)
+	  predictor  choices  foretold  right  recall  precision
+	  popular         20        40      6  30.00%     15.00%
+	  previous        10         5      1  10.00%     20.00%
+
+	recall by layer
+	  layer  popular  previous
+	      0   10.00%    10.00%
+	      1   50.00%         -
+
+	END
+	sums 'reuse_distance 2 layer:u64 tokens_from:u64 uses:u64' >got <<-'END'
+	cells 0 1 3
+	cells 0 16 1
+	cells 1 - 2
+	cells 1 1 2
+	END
+	diff -u - got <<-'END'
+	reuse distance: uses by the tokens since the one before
+	  tokens_from  uses  of all
+	            -     2  25.00%
+	            1     5  62.50%
+	           16     1  12.50%
+
+	END
+}
+
+@test "counts of that name in other columns are shown as they are" {
+	sums 'foresight_rank 1 rank:f64 predictor:u64 choices:u64 right:u64' \
+	    >got <<<'cells 0.5 1 2 3'
+	diff -u - got <<-'END'
+	foresight_rank
+	  rank  predictor  choices  right
+	   0.5          1        2      3
+
+	END
+	sums 'reuse 1 layer:u64 choices:u64 repeated:u64 same_rank:u64' \
+	    </dev/null | grep -qx 'reuse: no rows'
+	sums 'reuse 2 layer:u64 rank:u64 choices:u64 repeated:u64 same_rank:u64' \
+	    >got <<-'END'
+	cells 0 0 18446744073709551615 1 0
+	cells 0 1 1 1 0
+	END
+	grep -q '18,446,744,073,709,551,615 *2 *0 *<0.01% *0.00%$' got
+}
+
 @test "a wide table is broken, with its keys in every part" {
 	{
 		printf 'columns logical tokens:u64\nrow logical run 0 1 1\n'

@@ -1,0 +1,337 @@
+/*
+ * Studies of a trace whose tables are counts by layer, rank and predictor:
+ * what people ask of them is shares.  A table is folded by one of its keys,
+ * summed over the others: into a row for each value of that key with the sums
+ * and their shares, or into one share with a column for each value of another.
+ * What is folded by nothing is one row.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cl/dst.h"
+#include "cl/err.h"
+#include "cl/figure.h"
+#include "cl/num.h"
+#include "cl/run.h"
+#include "cl/text.h"
+#include "render_int.h"
+
+#define SUMS		4u
+#define SHARES		2u
+#define FOLDS		2u		/* of a table */
+#define OF_ALL		SUMS		/* a whole: the part of all rows */
+
+struct share {
+	const char	*head;		/* NULL: none */
+	unsigned	 part;		/* by number of the sum */
+	unsigned	 whole;
+};
+
+struct fold {
+	const char	*title;		/* NULL: no further one */
+	const char	*key;
+	const char	*across;	/* its values head columns; NULL: none */
+	const char	*sum[SUMS];	/* columns */
+	struct share	 share[SHARES];	/* across: the first one alone */
+};
+
+/* Rows that are alike in their keys. */
+struct group {
+	struct cl_cell	 key;
+	struct cl_cell	 across;
+	uint64_t	 sum[SUMS];
+};
+
+struct groups {
+	struct group	*group;		/* in the order of both keys */
+	size_t		 n;
+	struct group	 all;		/* their sums */
+};
+
+static const struct study {
+	const char	*table;
+	struct fold	 fold[FOLDS];
+} studies[] = {
+	{ "foresight", {
+	    { "foresight: right of all choices (recall), and of what was "
+	    "foretold (precision)", "predictor", NULL,
+	    { "choices", "foretold", "right" },
+	    { { "recall", 2, 0 }, { "precision", 2, 1 } } },
+	    { "recall by layer", "layer", "predictor",
+	    { "choices", "right" }, { { "recall", 1, 0 } } } } },
+	{ "foresight_rank", {
+	    { "recall by the rank that an expert was chosen with", "rank",
+	    "predictor", { "choices", "right" }, { { "recall", 1, 0 } } } } },
+	{ "reuse", {
+	    { "reuse: choices that the token before had made in any rank, or "
+	    "in the same", "layer", NULL,
+	    { "choices", "repeated", "same_rank" },
+	    { { "any rank", 1, 0 }, { "same rank", 2, 0 } } },
+	    { "reuse by rank", "rank", NULL,
+	    { "choices", "repeated", "same_rank" },
+	    { { "any rank", 1, 0 }, { "same rank", 2, 0 } } } } },
+	{ "reuse_distance", {
+	    { "reuse distance: uses by the tokens since the one before",
+	    "tokens_from", NULL, { "uses" }, { { "of all", 0, OF_ALL } } } } },
+	{ "layer_overlap", {
+	    { "layer overlap: choices that the next layer makes by the same "
+	    "numbers", "layer", NULL, { "choices", "shared", "by_chance" },
+	    { { "overlap", 1, 0 }, { "chance", 2, 0 } } } } },
+};
+
+/* Can rows be told apart by that column? */
+static bool
+tells(const struct cl_run_table *t, const char *name)
+{
+	size_t i = cl_stats_column(&t->columns, name);
+
+	return (i < t->columns.n &&
+	    t->columns.column[i].type != CL_STATS_F64);
+}
+
+/* Has the table, which anybody may have written, all that is folded? */
+static bool
+has_all(const struct cl_run_table *t, const struct fold *f)
+{
+	unsigned i;
+
+	for (i = 0; i < SUMS && f->sum[i] != NULL; i++)
+		if (cl_stats_column(&t->columns, f->sum[i]) == t->columns.n)
+			return (false);
+	return (tells(t, f->key) && (f->across == NULL ||
+	    tells(t, f->across)));
+}
+
+static struct cl_cell
+named(const struct view *v, const struct cl_run_table *t, size_t i,
+    const char *name)
+{
+
+	return (name == NULL ? (struct cl_cell){ .type = CL_STATS_NONE } :
+	    cl_run_table_named(v->run, t, i, name));
+}
+
+/* A count, or an estimate of one. */
+static uint64_t
+count(const struct view *v, const struct cl_run_table *t, size_t i,
+    const char *name)
+{
+	struct cl_cell cell = named(v, t, i, name);
+
+	if (cell.type == CL_STATS_F64 && cell.f >= 0 && cell.f < 1e18)
+		return ((uint64_t)(cell.f + 0.5));
+	return (cell.type == CL_STATS_U64 ? cell.u : 0);
+}
+
+static int
+compare_cells(const struct cl_cell *a, const struct cl_cell *b)
+{
+
+	if (a->type != b->type)
+		return (a->type < b->type ? -1 : 1);
+	if (a->type == CL_STATS_STR)
+		return (strcmp(a->s, b->s));
+	return ((a->u > b->u) - (a->u < b->u));
+}
+
+/* By both keys; none stands first. */
+static int
+compare(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+	int key = compare_cells(&x->key, &y->key);
+
+	return (key != 0 ? key : compare_cells(&x->across, &y->across));
+}
+
+static void
+add_up(struct group *to, const struct group *from)
+{
+	unsigned k;
+
+	for (k = 0; k < SUMS; k++)
+		if (!cl_add(to->sum[k], from->sum[k], &to->sum[k]))
+			to->sum[k] = UINT64_MAX;
+}
+
+/* A group for each row, then one for all that are alike. */
+static int
+gather(struct groups *g, const struct view *v, const struct cl_run_table *t,
+    const struct fold *f, struct cl_err *err)
+{
+	struct group *to;
+	size_t i;
+	unsigned k;
+
+	if (t->n == 0)
+		return (CL_OK);
+	if ((g->group = calloc(t->n, sizeof(*g->group))) == NULL)
+		return (cl_fail_nomem(err, "a table's sums"));
+	for (i = 0, to = g->group; i < t->n; i++, to++) {
+		to->key = named(v, t, i, f->key);
+		to->across = named(v, t, i, f->across);
+		for (k = 0; k < SUMS && f->sum[k] != NULL; k++)
+			to->sum[k] = count(v, t, i, f->sum[k]);
+		add_up(&g->all, to);
+	}
+	qsort(g->group, t->n, sizeof(*g->group), compare);
+	for (i = 1, to = g->group; i < t->n; i++)
+		if (compare(to, &g->group[i]) == 0)
+			add_up(to, &g->group[i]);
+		else
+			*++to = g->group[i];
+	g->n = (size_t)(to - g->group) + 1;
+	return (CL_OK);
+}
+
+static void
+add_key(struct cl_table *to, const struct cl_cell *key)
+{
+	char b[256];
+
+	cl_table_add(to, "%.40s", cl_cell_text(key, b, sizeof(b)));
+}
+
+static void
+add_share(struct cl_table *to, const struct groups *g, const struct group *row,
+    const struct share *s)
+{
+	uint64_t whole = s->whole == OF_ALL ? g->all.sum[s->part] :
+	    row->sum[s->whole];
+	char b[CL_FIGURE_MAX];
+
+	cl_table_add(to, "%s", cl_figure_percent(b, row->sum[s->part],
+	    whole));
+}
+
+/* A row for each group: its sums, then their shares. */
+static int
+list(const struct view *v, const struct fold *f, const struct groups *g,
+    struct cl_err *err)
+{
+	struct cl_table to;
+	unsigned nsums = 0, nshares = 0, k;
+	char b[32];
+	size_t i;
+
+	while (nsums < SUMS && f->sum[nsums] != NULL)
+		nsums++;
+	while (nshares < SHARES && f->share[nshares].head != NULL)
+		nshares++;
+	cl_table_init(&to, 1 + nsums + nshares,
+	    g->n > 0 && g->group[0].key.type == CL_STATS_STR);
+	cl_table_add(&to, "%s", f->key);
+	for (k = 0; k < nsums; k++)
+		cl_table_add(&to, "%s", f->sum[k]);
+	for (k = 0; k < nshares; k++)
+		cl_table_add(&to, "%s", f->share[k].head);
+	for (i = 0; i < g->n; i++) {
+		if (!cl_render_shown(&to, v, i, g->n))
+			continue;
+		add_key(&to, &g->group[i].key);
+		for (k = 0; k < nsums; k++)
+			cl_table_add(&to, "%s", cl_text_count(b,
+			    g->group[i].sum[k]));
+		for (k = 0; k < nshares; k++)
+			add_share(&to, g, &g->group[i], &f->share[k]);
+	}
+	return (cl_table_print(&to, v->dst, 2, v->r->options.bold, err));
+}
+
+/* The group of that key, among those from i on, and of the same column. */
+static const struct group *
+beside(const struct groups *g, size_t i, const struct group *column)
+{
+	const struct cl_cell *key = &g->group[i].key;
+
+	for (; i < g->n && cl_cell_equal(&g->group[i].key, key); i++)
+		if (cl_cell_equal(&g->group[i].across, &column->across))
+			return (&g->group[i]);
+	return (NULL);
+}
+
+/* How many groups begin with the i-th one that have its key. */
+static size_t
+width(const struct groups *g, size_t i)
+{
+	size_t n = 1;
+
+	while (i + n < g->n && cl_cell_equal(&g->group[i].key,
+	    &g->group[i + n].key))
+		n++;
+	return (n);
+}
+
+/*
+ * A row for each key, a column for each value of the other one, as the widest
+ * row has them.
+ */
+static int
+cross(const struct view *v, const struct fold *f, const struct groups *g,
+    struct cl_err *err)
+{
+	const struct group *cell;
+	size_t i, k, n, row, nrows = 0, ncolumns = 0, head = 0;
+	struct cl_table to;
+
+	for (i = 0; i < g->n; i += n, nrows++) {
+		n = width(g, i);
+		head = n > ncolumns ? i : head;
+		ncolumns = n > ncolumns ? n : ncolumns;
+	}
+	if (ncolumns > CL_TABLE_COLUMNS_MAX - 1)
+		ncolumns = CL_TABLE_COLUMNS_MAX - 1;
+	cl_table_init(&to, 1 + (unsigned)ncolumns, 0);
+	cl_table_add(&to, "%s", f->key);
+	for (k = 0; k < ncolumns; k++)
+		add_key(&to, &g->group[head + k].across);
+	for (i = 0, row = 0; i < g->n; i += width(g, i), row++) {
+		if (!cl_render_shown(&to, v, row, nrows))
+			continue;
+		add_key(&to, &g->group[i].key);
+		for (k = 0; k < ncolumns; k++) {
+			cell = beside(g, i, &g->group[head + k]);
+			if (cell != NULL)
+				add_share(&to, g, cell, &f->share[0]);
+			else
+				cl_table_add(&to, "-");
+		}
+	}
+	return (cl_table_print(&to, v->dst, 2, v->r->options.bold, err));
+}
+
+static int
+print_fold(const struct view *v, const struct cl_run_table *t,
+    const struct fold *f, struct cl_err *err)
+{
+	struct groups g = { 0 };
+	int status;
+
+	if ((status = gather(&g, v, t, f, err)) == CL_OK) {
+		cl_dst_printf(v->dst, "\n%s\n", f->title);
+		status = f->across == NULL ? list(v, f, &g, err) :
+		    cross(v, f, &g, err);
+	}
+	free(g.group);
+	return (status);
+}
+
+int
+cl_render_study(const struct view *v, const struct cl_run_table *t,
+    struct cl_err *err)
+{
+	const struct study *s = studies;
+	unsigned i;
+	int status = CL_OK;
+
+	while (strcmp(s->table, t->name) != 0)
+		s++;
+	for (i = 0; i < FOLDS && s->fold[i].title != NULL; i++)
+		if (!has_all(t, &s->fold[i]))
+			return (cl_render_plain(v, t, err));
+	for (i = 0; i < FOLDS && s->fold[i].title != NULL && status == CL_OK;
+	    i++)
+		status = print_fold(v, t, &s->fold[i], err);
+	return (status);
+}
