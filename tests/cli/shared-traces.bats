@@ -110,9 +110,30 @@ misses_are()
 	    >granite.clt
 	rows gptoss120 | cl-trace --load --layers 36 --experts 128 --used 2 \
 	    >gptoss120.clt
-	misses_are olmoe 27
-	misses_are granite 27
-	misses_are gptoss120 27
+	misses_are olmoe 33
+	misses_are granite 33
+	misses_are gptoss120 33
+}
+
+@test "misses beside those of the copies are as cl-policies(7) has them" {
+	need shared traces
+	rows olmoe | cl-trace --load --layers 16 --experts 64 --used 8 \
+	    >olmoe.clt
+	rows granite | cl-trace --load --layers 24 --experts 32 --used 8 \
+	    >granite.clt
+	rows gptoss120 | cl-trace --load --layers 36 --experts 128 --used 2 \
+	    >gptoss120.clt
+	awk '/^trace  *slots/ { on = 1; next } /^\.Ed/ { on = 0 } on {
+	    $1 = $1; print }' "$ROOT/man/cl-policies.7" >wanted
+	[ "$(wc -l <wanted)" -eq 9 ]
+	while read -r name slots _; do
+		cl-replay --io none --window 0 --contract serial --policy \
+		    s3fifo,s3fifo:compat,lirs,lirs:compat,wtinylfu,wtinylfu:compat \
+		    --cache "${slots}e" "$name.clt" | cl-report -f json |
+		    jq -r --arg name "$name $slots" \
+		    '[$name, .runs[].totals.misses] | join(" ")'
+	done <wanted >got
+	diff -u wanted got
 }
 
 @test "granite: decode counts of each expert are the published ones" {
