@@ -9,16 +9,22 @@
  *
  * Who may refuse what it misses has a track for each slot, and one that was
  * left at a place is free from that place on.  Who may not has a slot less, as
- * one is that of the access at hand, and between an access and the next there is
- * nobody else: a track that was left at the next place is in time, too, and
+ * one is that of the access at hand, and between an access and the next there
+ * is nobody else: a track that was left at the next place is in time, too, and
  * who is used twice on end always hits.
  *
- * Tracks are bits at the places where they were left, no two at one; a bit of
- * the level above says that a word is not zero.  The line is LENGTH places for
- * each key.  Where it ends, the places that matter move to its front in their
- * order: those of the last uses, those behind them, and those of the tracks.
- * They are at most four for each key, so that twelve accesses for each pay for
- * the step.  Place 0 is of nobody: a key that was not used is there.
+ * Tracks are bits at the places where they were left, no two at one; unused
+ * ones are before the first use.  The word in which the next place is is looked
+ * at as it is; of those before it, a bit of the level above says which are not
+ * zero.  Most who hit find their track in the word they ask first, and most who
+ * miss come from before the first track, so one branch that is seldom taken
+ * leaves both to arithmetic: a branch by hit could not be foretold.
+ *
+ * The line is LENGTH places for each key.  Where it ends, the places that
+ * matter move to its front in their order: those of the last uses, those behind
+ * them, and those of the tracks.  They are at most four for each key, so that
+ * twelve accesses for each pay for the step.  Places below FRONT are of nobody: a key
+ * that was not used is at 0, where no track is, nor at the next.
  */
 
 #include <assert.h>
@@ -30,10 +36,11 @@
 #define WORD	64u			/* places */
 #define LENGTH	16u			/* of the line, in keys */
 #define LEVELS	3u			/* those above are looked through */
+#define FRONT	2u			/* places */
 
 struct tracks {
 	uint64_t	*level[LEVELS];
-	uint32_t	 nunused;
+	uint32_t	 first;		/* no word below is not zero */
 	uint64_t	 nhits;
 };
 
@@ -51,50 +58,6 @@ struct cl_opt {
 	uint64_t	 cold;
 };
 
-static int
-open_tracks(const struct cl_opt *o, struct tracks *t, uint32_t ntracks)
-{
-	unsigned i;
-
-	t->nunused = ntracks;
-	for (i = 0; i < LEVELS; i++)
-		if ((t->level[i] = calloc(o->nwords[i],
-		    sizeof(*t->level[i]))) == NULL)
-			return (CL_ENOMEM);
-	return (CL_OK);
-}
-
-struct cl_opt *
-cl_opt_new(uint32_t nkeys, uint32_t capacity, struct cl_err *err)
-{
-	struct cl_opt *o;
-	uint32_t n;
-	unsigned i;
-
-	assert(nkeys > 0 && nkeys < 1u << 27 && capacity > 0);
-	if ((o = calloc(1, sizeof(*o))) == NULL)
-		goto nomem;
-	o->nkeys = nkeys;
-	o->next = 1;
-	for (i = 0, n = LENGTH * nkeys; i < LEVELS; i++)
-		o->nwords[i] = n = n / WORD + 1;
-	o->end = o->nwords[0] * WORD;
-	o->place = calloc(nkeys, sizeof(*o->place));
-	o->matters = calloc(o->nwords[0], sizeof(*o->matters));
-	o->before = calloc(o->nwords[0], sizeof(*o->before));
-	if (capacity > nkeys)
-		capacity = nkeys;
-	if (o->place != NULL && o->matters != NULL && o->before != NULL &&
-	    open_tracks(o, &o->demand, capacity - 1) == CL_OK &&
-	    open_tracks(o, &o->bypass, capacity) == CL_OK)
-		return (o);
-
-nomem:
-	cl_fail_nomem(err, "a bound of hits");
-	cl_opt_free(o);
-	return (NULL);
-}
-
 static inline uint32_t
 highest(uint64_t word)
 {
@@ -107,6 +70,65 @@ bit(uint32_t i)
 {
 
 	return (UINT64_C(1) << i % WORD);
+}
+
+/* Words from .. to are no longer that of the next place. */
+static void
+leave(struct tracks *t, uint32_t from, uint32_t to)
+{
+	uint32_t i, at;
+
+	for (; from < to; from++)
+		for (i = 1, at = from; i < LEVELS &&
+		    t->level[i - 1][at] != 0; i++, at /= WORD)
+			t->level[i][at / WORD] |= bit(at);
+}
+
+/* Unused ones end at place end. */
+static int
+open_tracks(const struct cl_opt *o, struct tracks *t, uint32_t ntracks,
+    uint32_t end)
+{
+	uint32_t i;
+
+	for (i = 0; i < LEVELS; i++)
+		if ((t->level[i] = calloc(o->nwords[i],
+		    sizeof(*t->level[i]))) == NULL)
+			return (CL_ENOMEM);
+	for (i = end - ntracks; i < end; i++)
+		t->level[0][i / WORD] |= bit(i);
+	leave(t, 0, end / WORD);
+	return (CL_OK);
+}
+
+struct cl_opt *
+cl_opt_new(uint32_t nkeys, uint32_t capacity, struct cl_err *err)
+{
+	struct cl_opt *o;
+	uint32_t i, n;
+
+	assert(nkeys > 0 && nkeys < 1u << 27 && capacity > 0);
+	if (capacity > nkeys)
+		capacity = nkeys;
+	if ((o = calloc(1, sizeof(*o))) == NULL)
+		goto nomem;
+	o->nkeys = nkeys;
+	o->next = FRONT + capacity;
+	for (i = 0, n = LENGTH * nkeys + WORD; i < LEVELS; i++)
+		o->nwords[i] = n = n / WORD + 1;
+	o->end = o->nwords[0] * WORD;
+	o->place = calloc(nkeys, sizeof(*o->place));
+	o->matters = calloc(o->nwords[0], sizeof(*o->matters));
+	o->before = calloc(o->nwords[0], sizeof(*o->before));
+	if (o->place != NULL && o->matters != NULL && o->before != NULL &&
+	    open_tracks(o, &o->demand, capacity - 1, o->next) == CL_OK &&
+	    open_tracks(o, &o->bypass, capacity, o->next) == CL_OK)
+		return (o);
+
+nomem:
+	cl_fail_nomem(err, "a bound of hits");
+	cl_opt_free(o);
+	return (NULL);
 }
 
 /* The last word below i of a level that is not zero, or UINT32_MAX. */
@@ -128,39 +150,55 @@ last_below(const struct tracks *t, unsigned level, uint32_t i)
 	return (i == UINT32_MAX ? i : i * WORD + highest(t->level[level][i]));
 }
 
-static inline void
-put(struct tracks *t, uint32_t place)
+/* The last word below i with a track, or i itself where there is none. */
+static uint32_t
+climb(struct tracks *t, uint32_t i)
 {
-	unsigned i;
+	uint32_t word = last_below(t, 1, i);
 
-	for (i = 0; i < LEVELS; i++, place /= WORD)
-		t->level[i][place / WORD] |= bit(place);
+	if (word != UINT32_MAX)
+		return (word);
+	t->first = i;
+	return (i);
 }
 
-static inline void
-take(struct tracks *t, uint32_t place)
+/* Word i has become zero. */
+static void
+forget(struct tracks *t, uint32_t i)
 {
-	unsigned i;
+	unsigned level;
 
-	for (i = 0; i < LEVELS; i++, place /= WORD)
-		if ((t->level[i][place / WORD] &= ~bit(place)) != 0)
+	for (level = 1; level < LEVELS; level++, i /= WORD)
+		if ((t->level[level][i / WORD] &= ~bit(i)) != 0)
 			return;
 }
 
-/* An interval that needs a track that was left by `from` ends at a place. */
-static inline void
+/*
+ * An interval that needs a track that was left by `from` ends at a place; 1 if
+ * there is one.  Before the first word nothing is looked for: there, a bit too
+ * many makes what is tested other than zero, and arithmetic have a bit to find
+ * where nothing is taken.  A test in two parts would be two branches.
+ */
+static inline uint64_t
 fit(struct tracks *t, uint32_t from, uint32_t place)
 {
-	uint32_t left = last_below(t, 0, from + 1);
+	uint32_t i = from / WORD, at;
+	uint64_t word = t->level[0][i], left = word & (bit(from) * 2 - 1);
+	uint64_t some = left | (i <= t->first), hit;
 
-	if (left != UINT32_MAX)
-		take(t, left);
-	else if (t->nunused > 0)
-		t->nunused--;
-	else
-		return;
-	put(t, place);
-	t->nhits++;
+	if (some == 0) {
+		i = climb(t, i);
+		word = t->level[0][i];
+		left = i == from / WORD ? 0 : word;
+		some = left | 1;
+	}
+	hit = left != 0;
+	at = highest(some);
+	t->level[0][i] = word & ~(hit << at);
+	if (word == bit(at))
+		forget(t, i);
+	t->level[0][place / WORD] |= hit << place % WORD;
+	return (hit);
 }
 
 /* Where a place moves to: how many that matter are not behind it. */
@@ -189,19 +227,17 @@ move_tracks(const struct cl_opt *o, struct tracks *t)
 			t->level[0][j / WORD] |= bit(j);
 		}
 	}
-	for (j = 1; j < LEVELS; j++) {
+	for (j = 1; j < LEVELS; j++)
 		for (i = 0; i < o->nwords[j]; i++)
 			t->level[j][i] = 0;
-		for (i = 0; i < o->nwords[j - 1]; i++)
-			if (t->level[j - 1][i] != 0)
-				t->level[j][i / WORD] |= bit(i);
-	}
+	leave(t, 0, o->next / WORD);
+	t->first = 0;
 }
 
 static void
 move(struct cl_opt *o)
 {
-	uint32_t i, n = 0;
+	uint32_t i, n = FRONT - 1;
 
 	for (i = 0; i < o->nwords[0]; i++)
 		o->matters[i] = o->demand.level[0][i] | o->bypass.level[0][i];
@@ -215,35 +251,47 @@ move(struct cl_opt *o)
 		o->before[i] = n;
 		n += (uint32_t)__builtin_popcountll(o->matters[i]);
 	}
+	o->next = n;			/* behind the last use, which matters */
 	move_tracks(o, &o->demand);
 	move_tracks(o, &o->bypass);
 	for (i = 0; i < o->nkeys; i++)
 		if (o->place[i] != 0)
 			o->place[i] = moved(o, o->place[i]);
-	o->next = n;			/* behind the last use, which matters */
+}
+
+/* The word of the last place is full. */
+static void
+turn(struct cl_opt *o)
+{
+
+	leave(&o->demand, o->next / WORD - 1, o->next / WORD);
+	leave(&o->bypass, o->next / WORD - 1, o->next / WORD);
+	if (o->next == o->end - WORD)
+		move(o);
 }
 
 void
 cl_opt_use(struct cl_opt *o, const uint32_t *keys, uint32_t n)
 {
-	uint32_t i, from, to;
+	uint64_t ndemand = 0, nbypass = 0;
+	uint32_t i, from, to, ncold = 0;
 
-	o->accesses += n;
 	for (i = 0; i < n; i++) {
 		from = o->place[keys[i]];
 		o->place[keys[i]] = to = o->next++;
-		if (from == 0)
-			o->cold++;
-		else {
-			fit(&o->bypass, from, to);
-			if (from + 1 == to)
-				o->demand.nhits++;
-			else
-				fit(&o->demand, from + 1, to);
-		}
-		if (o->next == o->end - 1)
-			move(o);
+		ncold += from == 0;
+		nbypass += fit(&o->bypass, from, to);
+		if (from + 1 == to)
+			ndemand++;
+		else
+			ndemand += fit(&o->demand, from + 1, to);
+		if (o->next % WORD == 0)
+			turn(o);
 	}
+	o->accesses += n;
+	o->cold += ncold;
+	o->demand.nhits += ndemand;
+	o->bypass.nhits += nbypass;
 }
 
 void
