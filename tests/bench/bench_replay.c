@@ -22,9 +22,10 @@
  *
  * A figure is the median of SAMPLES; those that are divided are interleaved.
  * The line "bound" is of both of cl-replay's --bound at each capacity, the hits
- * of belady and of belady-bypass without victims: they have no event.  At the
- * end, how many times what one lru replay takes a curve of all capacities takes,
- * of all layers and of each (targets: 5 and 12).
+ * of belady and of belady-bypass without victims: they have no event.
+ *
+ * At the end, how many times what one lru replay takes a curve of all
+ * capacities takes, of all layers and of each (targets: 5 and 12).
  */
 
 #include <fcntl.h>
