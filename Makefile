@@ -51,7 +51,7 @@ ROOMS	 = *
 LIB_OBJ	 = $(filter-out $(call io_forms,$(filter-out $(IO_FORM),$(IO_FORMS))) \
 	    $(call forms,$(filter-out $(FORMS),$(FORMS_x86) \
 	   $(FORMS_arm) other)),$(call objects,$(ROOMS:%=lib/%/*.c)))
-FE_OBJ	 = $(O)/cmd/fe.o
+FE_OBJ	 = $(O)/cmd/fe.o $(O)/cmd/options.o
 UNITS	 = $(call programs,tests/unit/test_*.c)
 GENS	 = $(call programs,tests/gen/mk*.c)
 CAPTURES = $(call programs,tests/capture/*.c)

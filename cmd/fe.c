@@ -54,6 +54,13 @@ fe_init(const struct fe_command *c)
 	(void)signal(SIGXFSZ, SIG_IGN);		/* a write says it, too */
 }
 
+const char *
+fe_name(void)
+{
+
+	return (command->name);
+}
+
 /* Have handler called for what asks us to end, except where nohup forbids. */
 static void
 catch_signals(void (*handler)(int), int flags)

@@ -29,6 +29,8 @@ struct fe_command {
 /* Call first: descriptors 0 to 2 are made sure of, SIGPIPE ends us. */
 void	fe_init(const struct fe_command *);
 
+const char	*fe_name(void);		/* the command's */
+
 /* "prog: message" on stderr; the second form goes on to exit 2. */
 void	fe_warn(const char *, ...) __attribute__((format(printf, 1, 2)));
 void	fe_die(const struct cl_err *) __attribute__((noreturn));

@@ -86,22 +86,8 @@ void	replay_options(struct replay_options *, int argc, char **argv,
 	    int *first);
 void	replay_options_free(struct replay_options *);
 
-/* Die of an option, by its long name, that means nothing to what is done. */
-void	replay_mode_check(const struct replay_options *, const char *name);
-
-/* Options of how experts are read and used; the others are above these. */
-enum {
-	OPT_COMPUTE = 1024,
-	OPT_COMPUTE_US,
-	OPT_DROP,
-	OPT_DENSE,
-	OPT_PREFETCH,
-	OPT_SEED,
-	OPT_SMART,
-	OPT_STAGE,
-	OPT_VERIFY_BYTES,
-	OPT_WIDTH
-};
+/* Die of options that do not go together. */
+void	replay_check(const struct replay_options *);
 
 /* "skip", "resident", "ring" by enum cl_replay_dense, then "auto". */
 extern const char *const replay_denses[];
@@ -109,11 +95,6 @@ extern const char *const replay_denses[];
 /* What of these is in force for a model with so many dense bytes. */
 enum cl_replay_dense	replay_dense(const struct replay_options *,
 			    uint64_t nbytes);
-
-void	replay_engine_option(struct replay_options *, int c, const char *arg);
-
-/* Die of options that are of use only together. */
-void	replay_engine_check(const struct replay_options *);
 
 /*
  * What a run with that budget is asked for, whether it is alone or of a sweep;

@@ -1,19 +1,26 @@
 /*
- * The command line of cl-replay.
+ * The command line of cl-replay.  What is not heeded would look as if it were:
+ * each option says what it means something to, a replay or what is done in
+ * its place, and anywhere else it is misuse.
  */
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cl/calibrate.h"
 #include "cl/conditions.h"
 #include "cl/err.h"
+#include "cl/rule.h"
 #include "fe.h"
+#include "options.h"
 #include "replay.h"
 
 #define TOKENS_MAX	(UINT64_C(1) << 48)	/* sums of them stay sums */
+#define DROP_MAX	16384	/* all but what has every gate */
+#define MICROSECONDS_MAX	1000000000	/* a thousand seconds */
+#define STAGE_MAX	65536
 #define JOBS_MAX	1024
+#define RETRY_MAX	1000
 
 const char *const replay_ios[] = {
 	[REPLAY_NONE] = "none",
@@ -23,6 +30,12 @@ const char *const replay_ios[] = {
 };
 const char *const replay_curves[] = {
 	[CL_CURVE_LRU] = "lru", [CL_CURVE_BELADY] = "belady", NULL
+};
+const char *const replay_denses[] = {
+	[CL_DENSE_SKIP] = "skip",
+	[CL_DENSE_RESIDENT] = "resident",
+	[CL_DENSE_RING] = "ring",
+	"auto", NULL
 };
 const char *const replay_os_caches[] = {
 	[CL_IO_KEEP] = "keep", [CL_IO_DROP] = "drop",
@@ -35,99 +48,123 @@ static const char *const os_caches[] = {
 /* By enum cl_io_backend. */
 static const char *const backends[] = { "auto", "uring", "pread", NULL };
 
-enum {
-	OPT_BACKEND = 256,
-	OPT_BOUND,
-	OPT_CACHE,
-	OPT_CALIBRATE,
-	OPT_CONTRACT,
-	OPT_CURVE,
-	OPT_DEVICE,
-	OPT_EVENTS,
-	OPT_FORCE,
-	OPT_HUGEPAGES,
-	OPT_IO,
-	OPT_JOBS,
-	OPT_LIST_POLICIES,
-	OPT_MODEL,
-	OPT_OS_CACHE,
-	OPT_PART,
-	OPT_PARTITION,
-	OPT_POLICY,
-	OPT_PREDICT,
-	OPT_PREFILL,
-	OPT_QUALITY,
-	OPT_RETRY,
-	OPT_SAMPLES,
-	OPT_STATS,
-	OPT_THREADS,
-	OPT_TOKENS,
-	OPT_WARM,
-	OPT_WARMUP,
-	OPT_WINDOW,
+/* What can be done, as bits of what an option means something to. */
+enum { REPLAY = 1, BOUND = 2, CALIBRATE = 4, CURVE = 8, LIST = 16,
+    PREDICT = 32, STATS = 64, STUDIES = BOUND | CURVE | PREDICT | STATS };
+
+static const struct mode {
+	const char	*name;		/* "--" and the option that asks for it */
+	int		(*run)(const struct replay_options *,
+			    char *const *operands, int n);
+	unsigned	 bit;
+} modes[] = {
+	{ "--bound", replay_bound, BOUND },
+	{ "--calibrate", replay_calibrate, CALIBRATE },
+	{ "--curve", replay_curve, CURVE },
+	{ "--list-policies", replay_list, LIST },
+	{ "--predict", replay_predict, PREDICT },
+	{ "--stats", replay_stats, STATS },
+	{ "a replay", replay_traces, REPLAY },	/* the last: no option */
 };
 
-static const struct option long_options[] = {
-	{ "backend", required_argument, NULL, OPT_BACKEND },
-	{ "bound", no_argument, NULL, OPT_BOUND },
-	{ "cache", required_argument, NULL, OPT_CACHE },
-	{ "calibrate", no_argument, NULL, OPT_CALIBRATE },
-	{ "compute", required_argument, NULL, OPT_COMPUTE },
-	{ "compute-us", required_argument, NULL, OPT_COMPUTE_US },
-	{ "contract", required_argument, NULL, OPT_CONTRACT },
-	{ "curve", optional_argument, NULL, OPT_CURVE },
-	{ "dense", required_argument, NULL, OPT_DENSE },
-	{ "device", required_argument, NULL, OPT_DEVICE },
-	{ "drop", required_argument, NULL, OPT_DROP },
-	{ "events", no_argument, NULL, OPT_EVENTS },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "help", no_argument, NULL, 'h' },
-	{ "hugepages", no_argument, NULL, OPT_HUGEPAGES },
-	{ "io", required_argument, NULL, OPT_IO },
-	{ "jobs", required_argument, NULL, OPT_JOBS },
-	{ "list-policies", no_argument, NULL, OPT_LIST_POLICIES },
-	{ "model", required_argument, NULL, OPT_MODEL },
-	{ "os-cache", required_argument, NULL, OPT_OS_CACHE },
-	{ "part", required_argument, NULL, OPT_PART },
-	{ "partition", required_argument, NULL, OPT_PARTITION },
-	{ "policy", required_argument, NULL, OPT_POLICY },
-	{ "predict", no_argument, NULL, OPT_PREDICT },
-	{ "prefetch", required_argument, NULL, OPT_PREFETCH },
-	{ "prefill", required_argument, NULL, OPT_PREFILL },
-	{ "quality", no_argument, NULL, OPT_QUALITY },
-	{ "retry", required_argument, NULL, OPT_RETRY },
-	{ "samples", required_argument, NULL, OPT_SAMPLES },
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "smart", required_argument, NULL, OPT_SMART },
-	{ "stage", required_argument, NULL, OPT_STAGE },
-	{ "stats", no_argument, NULL, OPT_STATS },
-	{ "threads", required_argument, NULL, OPT_THREADS },
-	{ "tokens", required_argument, NULL, OPT_TOKENS },
-	{ "verify-bytes", no_argument, NULL, OPT_VERIFY_BYTES },
-	{ "version", no_argument, NULL, 'V' },
-	{ "warm", no_argument, NULL, OPT_WARM },
-	{ "warmup", required_argument, NULL, OPT_WARMUP },
-	{ "width", required_argument, NULL, OPT_WIDTH },
-	{ "window", required_argument, NULL, OPT_WINDOW },
-	{ NULL, 0, NULL, 0 }
-};
-
-#define NLONG	(sizeof(long_options) / sizeof(long_options[0]))
+#define NMODES	(sizeof(modes) / sizeof(modes[0]))
 
 static void
-take_device(struct replay_options *o, const char *text)
+take_mode(const struct options_row *row, void *options, const char *arg)
 {
-	struct cl_err err = { 0 };
+	struct replay_options *o = options;
+	const struct mode *m = modes;
 
-	if (cl_virtual_parse(text, &o->spec, &err) != CL_OK)
-		fe_misuse("--%s", err.msg);
-	o->device = text;
+	(void)arg;
+	while (m < modes + NMODES - 1 && strcmp(m->name + 2, row->name) != 0)
+		m++;
+	o->mode = m->run;
 }
 
 static void
-take_os_cache(struct replay_options *o, const char *arg)
+take_curve(const struct options_row *row, void *options, const char *arg)
 {
-	unsigned i = fe_choice("--os-cache", arg, os_caches);
+	struct replay_options *o = options;
+
+	take_mode(row, options, arg);
+	if (arg != NULL)
+		o->curve = fe_choice("--curve", arg, row->names);
+}
+
+static void
+take_cache(const struct options_row *row, void *options, const char *arg)
+{
+	struct replay_options *o = options;
+
+	(void)row;
+	replay_budgets(&o->lists, arg);
+}
+
+static void
+take_policy(const struct options_row *row, void *options, const char *arg)
+{
+	struct replay_options *o = options;
+
+	(void)row;
+	replay_policies(&o->lists, arg);
+}
+
+static void
+take_part(const struct options_row *row, void *options, const char *arg)
+{
+	struct replay_options *o = options;
+
+	(void)row;
+	replay_part(&o->lists, arg);
+}
+
+static void
+take_compute(const struct options_row *row, void *options, const char *arg)
+{
+	struct replay_options *o = options;
+
+	(void)row;
+	if ((o->compute = cl_compute_kind_by_name(arg)) == 0)
+		fe_misuse("--compute \"%.40s\": kernel, checksum or none is "
+		    "wanted", arg);
+}
+
+static void
+take_compute_us(const struct options_row *row, void *options, const char *arg)
+{
+	struct replay_options *o = options;
+
+	(void)row;
+	o->replay.compute_ns = 1000 * fe_u64("--compute-us", arg, 0,
+	    MICROSECONDS_MAX);
+}
+
+static void
+take_device(const struct options_row *row, void *options, const char *arg)
+{
+	struct replay_options *o = options;
+	struct cl_err err = { 0 };
+
+	(void)row;
+	if (cl_virtual_parse(arg, &o->spec, &err) != CL_OK)
+		fe_misuse("--%s", err.msg);
+	o->device = arg;
+}
+
+static void
+take_drop(const struct options_row *row, void *options, const char *arg)
+{
+	struct replay_options *o = options;
+
+	(void)row;
+	o->replay.smart.drop = fe_f64("--drop", arg, 0, DROP_MAX);
+}
+
+static void
+take_os_cache(const struct options_row *row, void *options, const char *arg)
+{
+	struct replay_options *o = options;
+	unsigned i = fe_choice("--os-cache", arg, row->names);
 
 	o->direct_required = i > CL_IO_DIRECT;
 	o->os_cache = o->direct_required ? CL_IO_DIRECT :
@@ -135,130 +172,107 @@ take_os_cache(struct replay_options *o, const char *arg)
 }
 
 static void
-take_option(struct replay_options *o, int c, const char *arg)
+take_prefetch(const struct options_row *row, void *options, const char *arg)
 {
+	struct replay_options *o = options;
+	struct cl_err err = { 0 };
 
-	switch (c) {
-	case OPT_BACKEND:
-		o->backend = fe_choice("--backend", arg, backends);
-		break;
-	case OPT_BOUND:
-		o->mode = replay_bound;
-		break;
-	case OPT_CACHE:
-		replay_budgets(&o->lists, arg);
-		break;
-	case OPT_CALIBRATE:
-		o->mode = replay_calibrate;
-		break;
-	case OPT_CONTRACT:
-		o->replay.contract = fe_choice("--contract", arg,
-		    cl_conditions_contracts);
-		o->contract_said = true;
-		break;
-	case OPT_CURVE:
-		o->mode = replay_curve;
-		if (arg != NULL)
-			o->curve = fe_choice("--curve", arg, replay_curves);
-		break;
-	case OPT_DEVICE:
-		take_device(o, arg);
-		break;
-	case OPT_EVENTS:
-		o->replay.events = true;
-		break;
-	case OPT_FORCE:
-		o->replace = true;
-		break;
-	case OPT_HUGEPAGES:
-		o->hugepages = true;
-		break;
-	case OPT_IO:
-		o->io = (enum replay_io)fe_choice("--io", arg, replay_ios);
-		o->io_said = true;
-		break;
-	case OPT_JOBS:
-		o->lists.njobs = (uint32_t)fe_u64("--jobs", arg, 1, JOBS_MAX);
-		break;
-	case OPT_LIST_POLICIES:
-		o->mode = replay_list;
-		break;
-	case OPT_MODEL:
-		o->model = arg;
-		break;
-	case OPT_OS_CACHE:
-		take_os_cache(o, arg);
-		break;
-	case OPT_PART:
-		replay_part(&o->lists, arg);
-		break;
-	case OPT_PARTITION:
-		o->replay.partition = fe_choice("--partition", arg,
-		    cl_conditions_partitions);
-		break;
-	case OPT_POLICY:
-		replay_policies(&o->lists, arg);
-		break;
-	case OPT_PREDICT:
-		o->mode = replay_predict;
-		break;
-	case OPT_PREFILL:
-		o->prefill = fe_choice("--prefill", arg,
-		    cl_conditions_prefills);
-		break;
-	case OPT_QUALITY:
-		o->replay.quality = true;
-		break;
-	case OPT_RETRY:
-		o->retries = (uint32_t)fe_u64("--retry", arg, 0, 1000);
-		break;
-	case OPT_SAMPLES:
-		o->nsamples = (uint32_t)fe_u64("--samples", arg,
-		    CL_SAMPLE_LEAST, CL_CALIBRATE_SAMPLES_MAX);
-		break;
-	case OPT_STATS:
-		o->mode = replay_stats;
-		break;
-	case OPT_THREADS:
-		o->nthreads = (uint32_t)fe_u64("--threads", arg, 1,
-		    CL_IO_THREADS_MAX);
-		break;
-	case OPT_TOKENS:
-		o->replay.tokens = fe_u64("--tokens", arg, 1, TOKENS_MAX);
-		break;
-	case OPT_WARM:
-		o->warm = true;
-		break;
-	case OPT_WARMUP:
-		o->replay.warmup = fe_u64("--warmup", arg, 0, TOKENS_MAX);
-		break;
-	case OPT_WINDOW:
-		o->replay.window = fe_u64("--window", arg, 0, TOKENS_MAX);
-		o->window_said = true;
-		break;
-	default:
-		replay_engine_option(o, c, arg);
-	}
+	(void)row;
+	if (cl_predict_parse(arg, &o->replay.predict, &err) != CL_OK)
+		fe_misuse("--prefetch: %s", err.msg);
 }
 
-/* --curve may be followed by whose it is, but for a file of that name. */
-static bool
-is_curve(const char *arg)
+static void
+take_seed(const struct options_row *row, void *options, const char *arg)
 {
-	unsigned i;
+	struct replay_options *o = options;
 
-	for (i = 0; arg != NULL && replay_curves[i] != NULL; i++)
-		if (strcmp(arg, replay_curves[i]) == 0)
-			return (true);
-	return (false);
+	(void)row;
+	o->seed = fe_u64("--seed", arg, 0, UINT64_MAX);
+	o->replay.predict.seed = o->seed;
 }
+
+static void
+take_smart(const struct options_row *row, void *options, const char *arg)
+{
+	struct replay_options *o = options;
+	struct cl_err err = { 0 };
+
+	(void)row;
+	if (cl_smart_parse(arg, &o->replay.smart, &err) != CL_OK)
+		fe_misuse("--smart: %s", err.msg);
+}
+
+#define O	struct replay_options
+#define SAID(member)	.said = OPTIONS_AT(O, member, bool)
+#define CALL(verb)	.argument = OPTIONS_WANTED, .take = verb
+
+static const struct options_row rows[] = {
+	{ "backend", 0, REPLAY | CALIBRATE,
+	    OPTIONS_CHOICE(O, backend, backends) },
+	{ "bound", 0, BOUND, .take = take_mode },
+	{ "cache", 0, REPLAY | BOUND | CALIBRATE, CALL(take_cache) },
+	{ "calibrate", 0, CALIBRATE, .take = take_mode },
+	{ "compute", 0, REPLAY | CALIBRATE, CALL(take_compute) },
+	{ "compute-us", 0, REPLAY | CALIBRATE, CALL(take_compute_us) },
+	{ "contract", 0, REPLAY | BOUND | CURVE,
+	    OPTIONS_CHOICE(O, replay.contract, cl_conditions_contracts),
+	    SAID(contract_said) },
+	{ "curve", 0, CURVE, .argument = OPTIONS_BEHIND, .take = take_curve,
+	    .names = replay_curves },
+	{ "dense", 0, REPLAY, OPTIONS_CHOICE(O, dense, replay_denses) },
+	{ "device", 0, REPLAY, CALL(take_device) },
+	{ "drop", 0, REPLAY, CALL(take_drop) },
+	{ "events", 0, REPLAY, OPTIONS_FLAG(O, replay.events) },
+	{ "force", 0, 0, OPTIONS_FLAG(O, replace) },
+	OPTIONS_HELP,
+	{ "hugepages", 0, REPLAY | CALIBRATE, OPTIONS_FLAG(O, hugepages) },
+	{ "io", 0, REPLAY, OPTIONS_CHOICE(O, io, replay_ios), SAID(io_said) },
+	{ "jobs", 0, REPLAY, OPTIONS_U32(O, lists.njobs, 1, JOBS_MAX) },
+	{ "list-policies", 0, LIST, .take = take_mode },
+	{ "model", 0, REPLAY, OPTIONS_TEXT(O, model) },
+	{ NULL, 'o', 0, OPTIONS_TEXT(O, output) },
+	{ "os-cache", 0, REPLAY | CALIBRATE, CALL(take_os_cache),
+	    .names = os_caches },
+	{ "part", 0, REPLAY, CALL(take_part) },
+	{ "partition", 0, REPLAY,
+	    OPTIONS_CHOICE(O, replay.partition, cl_conditions_partitions) },
+	{ "policy", 0, REPLAY, CALL(take_policy) },
+	{ "predict", 0, PREDICT, .take = take_mode },
+	{ "prefetch", 0, REPLAY, CALL(take_prefetch) },
+	{ "prefill", 0, REPLAY | STUDIES,
+	    OPTIONS_CHOICE(O, prefill, cl_conditions_prefills) },
+	{ "quality", 0, REPLAY, OPTIONS_FLAG(O, replay.quality) },
+	{ "retry", 0, REPLAY | CALIBRATE,
+	    OPTIONS_U32(O, retries, 0, RETRY_MAX) },
+	{ "samples", 0, CALIBRATE, OPTIONS_U32(O, nsamples, CL_SAMPLE_LEAST,
+	    CL_CALIBRATE_SAMPLES_MAX) },
+	{ "seed", 0, REPLAY | CALIBRATE, CALL(take_seed) },
+	{ "smart", 0, REPLAY, CALL(take_smart) },
+	{ "stage", 0, REPLAY, OPTIONS_U64(O, nstage, 1, STAGE_MAX) },
+	{ "stats", 0, STATS, .take = take_mode },
+	{ "threads", 0, REPLAY | CALIBRATE,
+	    OPTIONS_U32(O, nthreads, 1, CL_IO_THREADS_MAX) },
+	{ "tokens", 0, REPLAY | STUDIES,
+	    OPTIONS_U64(O, replay.tokens, 1, TOKENS_MAX) },
+	{ "verify-bytes", 0, REPLAY, OPTIONS_FLAG(O, verify) },
+	OPTIONS_VERSION,
+	{ "warm", 0, REPLAY, OPTIONS_FLAG(O, warm) },
+	{ "warmup", 0, REPLAY | STUDIES,
+	    OPTIONS_U64(O, replay.warmup, 0, TOKENS_MAX) },
+	{ "width", 0, REPLAY | PREDICT,
+	    OPTIONS_U32(O, replay.predict.width, 1, CL_RULE_EXPERTS_MAX) },
+	{ "window", 0, REPLAY | CURVE,
+	    OPTIONS_U64(O, replay.window, 0, TOKENS_MAX), SAID(window_said) },
+};
+
+#define NROWS	(sizeof(rows) / sizeof(rows[0]))
 
 void
 replay_options(struct replay_options *o, int argc, char **argv, int *first)
 {
-	bool given[NLONG] = { false };
-	int c, at = 0;
-	size_t i;
+	const struct mode *m = modes;
+	bool given[NROWS] = { false };
 
 	*o = (struct replay_options){
 		.replay = { .predict.seed = 1 },
@@ -270,36 +284,12 @@ replay_options(struct replay_options *o, int argc, char **argv, int *first)
 		.nsamples = 9,
 		.mode = replay_traces,
 	};
-	while ((c = getopt_long(argc, argv, "ho:V", long_options, &at)) != -1)
-		switch (c) {
-		case 'h':
-			fe_help();
-		case 'o':
-			o->output = optarg;
-			break;
-		case 'V':
-			fe_version();
-		case '?':
-			fe_misuse("see cl-replay --help");
-		case OPT_CURVE:
-			if (optarg == NULL && is_curve(argv[optind]))
-				optarg = argv[optind++];
-			/* FALLTHROUGH */
-		default:
-			given[at] = true;
-			take_option(o, c, optarg);
-		}
-	*first = optind;
-	for (i = 0; i < NLONG; i++)
-		if (given[i])
-			replay_mode_check(o, long_options[i].name);
+	*first = options_take(rows, NROWS, given, o, argc, argv);
+	while (m->run != o->mode)
+		m++;
+	options_check(rows, NROWS, given, m->bit, m->name);
 	replay_lists_end(o);
-	if (o->io == REPLAY_MODEL && o->device == NULL)
-		fe_misuse("--io model needs a --device: "
-		    "read=7G,latency=80us,depth=32");
-	if (o->io != REPLAY_MODEL && o->device != NULL)
-		fe_misuse("--device is of --io model");
-	replay_engine_check(o);
+	replay_check(o);
 }
 
 void

@@ -195,6 +195,19 @@ open_device(struct run *r, const struct cl_model *m,
 	    cl_device_load_dense(r->device, &r->dense_bytes, err) : CL_OK);
 }
 
+/* Resident, if they fit in a quarter of what the process may use. */
+enum cl_replay_dense
+replay_dense(const struct replay_options *o, uint64_t nbytes)
+{
+
+	if (nbytes == 0)
+		return (CL_DENSE_SKIP);
+	if (o->dense <= CL_DENSE_RING)
+		return ((enum cl_replay_dense)o->dense);
+	return (nbytes <= cl_host_memory("") / 4 ? CL_DENSE_RESIDENT :
+	    CL_DENSE_RING);
+}
+
 void
 replay_conditions(struct cl_conditions *what, const struct replay_options *o,
     const struct feed_trace *t, const char *budget, uint64_t fitted)

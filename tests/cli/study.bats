@@ -213,7 +213,7 @@ by_study()
 	[ "${stderr_lines[0]}" = "cl-replay: --curve means nothing to --stats" ]
 	run --separate-stderr cl-replay --samples 5 "$TRACE"
 	status_is 2
-	[ "${stderr_lines[0]}" = "cl-replay: --samples is of --calibrate" ]
+	[ "${stderr_lines[0]}" = "cl-replay: --samples means nothing to a replay" ]
 }
 
 @test "predictors foretell as many experts as are asked for" {
