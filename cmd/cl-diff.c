@@ -2,7 +2,6 @@
  * cl-diff: two replays side by side.
  */
 
-#include <getopt.h>
 #include <string.h>
 
 #include "cl/compare.h"
@@ -12,6 +11,7 @@
 #include "cl/src.h"
 #include "cl/stats_read.h"
 #include "fe.h"
+#include "options.h"
 
 static const struct fe_command command = {
 	.name = "cl-diff",
@@ -40,50 +40,29 @@ struct options {
 	struct cl_render_options render;
 };
 
-enum { OPT_FORCE = 256 };
-
-static const struct option long_options[] = {
-	{ "all", no_argument, NULL, 'a' },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "format", required_argument, NULL, 'f' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "version", no_argument, NULL, 'V' },
-	{ NULL, 0, NULL, 0 }
+static const struct options_row rows[] = {
+	{ "all", 'a', 0, OPTIONS_FLAG(struct options, render.all) },
+	{ "force", 0, 0, OPTIONS_FLAG(struct options, force) },
+	{ "format", 'f', 0,
+	    OPTIONS_CHOICE(struct options, form, cl_compare_forms) },
+	OPTIONS_HELP,
+	{ "quiet", 'q', 0, OPTIONS_FLAG(struct options, quiet) },
+	OPTIONS_VERSION,
 };
 
-static void
+#define NROWS	(sizeof(rows) / sizeof(rows[0]))
+
+/* Returns the two inputs. */
+static char *const *
 parse_args(struct options *o, int argc, char **argv)
 {
-	int c;
+	bool given[NROWS] = { false };
+	int first = options_take(rows, NROWS, given, o, argc, argv);
 
-	while ((c = getopt_long(argc, argv, "af:hqV", long_options,
-	    NULL)) != -1) {
-		switch (c) {
-		case 'a':
-			o->render.all = true;
-			break;
-		case 'f':
-			o->form = fe_choice("--format", optarg,
-			    cl_compare_forms);
-			break;
-		case 'h':
-			fe_help();
-		case 'q':
-			o->quiet = true;
-			break;
-		case 'V':
-			fe_version();
-		case OPT_FORCE:
-			o->force = true;
-			break;
-		default:
-			fe_misuse("see %s --help", command.name);
-		}
-	}
-	if (argc - optind != 2)
-		fe_misuse("two inputs are wanted, not %d", argc - optind);
+	if (argc - first != 2)
+		fe_misuse("two inputs are wanted, not %d", argc - first);
 	o->render.bold = o->form == 0 && fe_colour();
+	return (argv + first);
 }
 
 /* All runs of an input; says which of them are not of a whole trace. */
@@ -165,12 +144,13 @@ main(int argc, char **argv)
 	struct cl_compare *c = NULL;
 	struct cl_err err = { 0 };
 	struct cl_dst *out;
+	char *const *input;
 	int trouble, status;
 
 	fe_init(&command);
-	parse_args(&o, argc, argv);
-	trouble = load(&a, argv[optind], !o.quiet);
-	if (load(&b, argv[optind + 1], !o.quiet) != FE_DONE)
+	input = parse_args(&o, argc, argv);
+	trouble = load(&a, input[0], !o.quiet);
+	if (load(&b, input[1], !o.quiet) != FE_DONE)
 		trouble = FE_TROUBLE;
 	if (cl_compare_pair_up(&a, &b, &pairs, &err) != CL_OK)
 		fe_die(&err);

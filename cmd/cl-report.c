@@ -2,7 +2,6 @@
  * cl-report: what a replay counted and measured, for people and programs.
  */
 
-#include <getopt.h>
 #include <string.h>
 
 #include "cl/dst.h"
@@ -13,6 +12,7 @@
 #include "cl/src.h"
 #include "cl/stats_read.h"
 #include "fe.h"
+#include "options.h"
 
 static const struct fe_command command = {
 	.name = "cl-report",
@@ -43,62 +43,35 @@ struct options {
 	struct cl_render_options render;
 };
 
-enum { OPT_EVENTS = 256, OPT_EXPECT_RUNS, OPT_SWEEP, OPT_TABLE };
-
-static const struct option long_options[] = {
-	{ "all", no_argument, NULL, 'a' },
-	{ "events", no_argument, NULL, OPT_EVENTS },
-	{ "expect-runs", required_argument, NULL, OPT_EXPECT_RUNS },
-	{ "format", required_argument, NULL, 'f' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "sweep", no_argument, NULL, OPT_SWEEP },
-	{ "table", required_argument, NULL, OPT_TABLE },
-	{ "version", no_argument, NULL, 'V' },
-	{ NULL, 0, NULL, 0 }
+static const struct options_row rows[] = {
+	{ "all", 'a', 0, OPTIONS_FLAG(struct options, render.all) },
+	{ "events", 0, 0, OPTIONS_FLAG(struct options, events) },
+	{ "expect-runs", 0, 0,
+	    OPTIONS_U64(struct options, nruns, 0, UINT64_MAX),
+	    .said = OPTIONS_AT(struct options, expects, bool) },
+	{ "format", 'f', 0,
+	    OPTIONS_CHOICE(struct options, form, cl_render_forms) },
+	OPTIONS_HELP,
+	{ "sweep", 0, 0, OPTIONS_FLAG(struct options, render.sweep) },
+	{ "table", 0, 0, OPTIONS_TEXT(struct options, render.table) },
+	OPTIONS_VERSION,
 };
 
-static void
+#define NROWS	(sizeof(rows) / sizeof(rows[0]))
+
+/* Returns where the inputs begin. */
+static int
 parse_args(struct options *o, int argc, char **argv)
 {
-	int c;
+	bool given[NROWS] = { false };
+	int first = options_take(rows, NROWS, given, o, argc, argv);
 
-	while ((c = getopt_long(argc, argv, "af:hV", long_options,
-	    NULL)) != -1) {
-		switch (c) {
-		case 'a':
-			o->render.all = true;
-			break;
-		case 'f':
-			o->form = fe_choice("--format", optarg,
-			    cl_render_forms);
-			break;
-		case 'h':
-			fe_help();
-		case 'V':
-			fe_version();
-		case OPT_EVENTS:
-			o->events = true;
-			break;
-		case OPT_EXPECT_RUNS:
-			o->expects = true;
-			o->nruns = fe_u64("--expect-runs", optarg, 0,
-			    UINT64_MAX);
-			break;
-		case OPT_SWEEP:
-			o->render.sweep = true;
-			break;
-		case OPT_TABLE:
-			o->render.table = optarg;
-			break;
-		default:
-			fe_misuse("see %s --help", command.name);
-		}
-	}
 	if (o->events + o->render.sweep + (o->render.table != NULL) > 1)
 		fe_misuse("--events, --sweep and --table are reports of "
 		    "their own");
-	fe_check_inputs(argv + optind, argc - optind);
+	fe_check_inputs(argv + first, argc - first);
 	o->render.bold = o->form == 0 && fe_colour();
+	return (first);
 }
 
 /* A run that is whole may still be one of an incomplete trace. */
@@ -227,14 +200,14 @@ main(int argc, char **argv)
 	int i, status = FE_DONE;
 
 	fe_init(&command);
-	parse_args(&o, argc, argv);
+	i = parse_args(&o, argc, argv);
 	out = fe_output(NULL, false, false);
 	open_printer(&p, &o, out);
-	if (optind == argc) {
+	if (i == argc) {
 		fe_outlive_interrupt();
 		status = report(&p, "-", &nruns);
 	}
-	for (i = optind; i < argc; i++)
+	for (; i < argc; i++)
 		if (report(&p, argv[i], &nruns) != FE_DONE)
 			status = FE_TROUBLE;
 	if (judge_number(&o, nruns) != FE_DONE)

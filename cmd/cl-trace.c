@@ -2,7 +2,6 @@
  * cl-trace: record, make, show and load router traces.
  */
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,11 +11,13 @@
 #include "cl/src.h"
 #include "cl/vec.h"
 #include "fe.h"
+#include "options.h"
 #include "trace.h"
 
 #define PROMPT_MAX	(64u << 20)	/* no context takes more */
 #define TOKENS_MAX	(1u << 30)	/* positions are 32 bits */
 #define THREADS_MAX	512
+#define OPERANDS_MAX	(1 << 20)	/* as many as there are */
 #define PARALLEL_MAX	64		/* libllama's own limit, of old */
 
 static const struct fe_command command = {
@@ -48,104 +49,34 @@ static const struct fe_command command = {
 "Exit status: 0 done, 2 trouble.  See cl-trace(1), and cl-trace(5) for bytes.\n"
 };
 
-enum { OPT_ADD = 256, OPT_ARCHIVE, OPT_ARCHIVE_LIST, OPT_ARCHIVE_VERIFY,
-    OPT_CHAT, OPT_DUMP, OPT_EXPERTS, OPT_FORCE, OPT_GEOMETRY, OPT_GPU_LAYERS,
-    OPT_IGNORE_EOS, OPT_INFO, OPT_LAYERS, OPT_LLAMA, OPT_LOAD, OPT_LOCALITY,
-    OPT_MODEL, OPT_NO_FLASH_ATTN, OPT_NO_REPACK, OPT_NO_TOKENS, OPT_PARALLEL, OPT_PREDICT_CORR,
-    OPT_PROMPTS, OPT_RESUME, OPT_SCORES, OPT_SEED, OPT_SHIFT, OPT_SYNTHETIC,
-    OPT_TEMP, OPT_TOKENS, OPT_USED, OPT_VERIFY };
-
-static const struct option long_options[] = {
-	{ "add", no_argument, NULL, OPT_ADD },
-	{ "archive", required_argument, NULL, OPT_ARCHIVE },
-	{ "archive-list", no_argument, NULL, OPT_ARCHIVE_LIST },
-	{ "archive-verify", no_argument, NULL, OPT_ARCHIVE_VERIFY },
-	{ "chat", no_argument, NULL, OPT_CHAT },
-	{ "dump", no_argument, NULL, OPT_DUMP },
-	{ "experts", required_argument, NULL, OPT_EXPERTS },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "geometry", no_argument, NULL, OPT_GEOMETRY },
-	{ "gpu-layers", required_argument, NULL, OPT_GPU_LAYERS },
-	{ "help", no_argument, NULL, 'h' },
-	{ "ignore-eos", no_argument, NULL, OPT_IGNORE_EOS },
-	{ "info", no_argument, NULL, OPT_INFO },
-	{ "layers", required_argument, NULL, OPT_LAYERS },
-	{ "llama", required_argument, NULL, OPT_LLAMA },
-	{ "load", no_argument, NULL, OPT_LOAD },
-	{ "locality", required_argument, NULL, OPT_LOCALITY },
-	{ "model", required_argument, NULL, OPT_MODEL },
-	{ "no-flash-attn", no_argument, NULL, OPT_NO_FLASH_ATTN },
-	{ "no-repack", no_argument, NULL, OPT_NO_REPACK },
-	{ "no-tokens", no_argument, NULL, OPT_NO_TOKENS },
-	{ "parallel", required_argument, NULL, OPT_PARALLEL },
-	{ "predict-corr", required_argument, NULL, OPT_PREDICT_CORR },
-	{ "prompts", required_argument, NULL, OPT_PROMPTS },
-	{ "resume", required_argument, NULL, OPT_RESUME },
-	{ "scores", required_argument, NULL, OPT_SCORES },
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "shift", required_argument, NULL, OPT_SHIFT },
-	{ "synthetic", optional_argument, NULL, OPT_SYNTHETIC },
-	{ "temp", required_argument, NULL, OPT_TEMP },
-	{ "tokens", required_argument, NULL, OPT_TOKENS },
-	{ "used", required_argument, NULL, OPT_USED },
-	{ "verify", no_argument, NULL, OPT_VERIFY },
-	{ "version", no_argument, NULL, 'V' },
-	{ NULL, 0, NULL, 0 }
-};
-
-/* What each mode is called, and which of the others' options it takes. */
+/* What can be done, and how many operands it takes. */
 static const struct {
 	const char	*name;
-	bool		 recording;
-	bool		 making;
-	bool		 loading;
-	bool		 format;
 	int		 least;		/* operands */
 	int		 most;
 	int		(*act)(const struct trace_options *);
 } modes[] = {
-	[MODE_RECORD] = { "recording", .recording = true, .least = 1,
-	    .most = 1, .act = trace_record },
-	[MODE_SYNTHETIC] = { "--synthetic", .making = true, .least = 1,
-	    .most = 1, .act = trace_synthetic },
-	[MODE_GEOMETRY] = { "--geometry", .format = true, .least = 1,
-	    .most = 1, .act = trace_geometry },
-	[MODE_INFO] = { "--info", .format = true, .most = 1 << 20,
-	    .act = trace_info },
-	[MODE_VERIFY] = { "--verify", .most = 1 << 20, .act = trace_verify },
-	[MODE_DUMP] = { "--dump", .most = 1 << 20, .act = trace_dump },
-	[MODE_LOAD] = { "--load", .loading = true, .most = 1,
-	    .act = trace_load },
-	[MODE_ADD] = { "--add", .least = 1, .most = 1 << 20,
-	    .act = trace_add },
-	[MODE_ARCHIVE_LIST] = { "--archive-list", .most = 1,
-	    .act = trace_archive_list },
-	[MODE_ARCHIVE_VERIFY] = { "--archive-verify", .most = 1,
-	    .act = trace_archive_verify },
+	[MODE_RECORD] = { "recording", 1, 1, trace_record },
+	[MODE_SYNTHETIC] = { "--synthetic", 1, 1, trace_synthetic },
+	[MODE_GEOMETRY] = { "--geometry", 1, 1, trace_geometry },
+	[MODE_INFO] = { "--info", 0, OPERANDS_MAX, trace_info },
+	[MODE_VERIFY] = { "--verify", 0, OPERANDS_MAX, trace_verify },
+	[MODE_DUMP] = { "--dump", 0, OPERANDS_MAX, trace_dump },
+	[MODE_LOAD] = { "--load", 0, 1, trace_load },
+	[MODE_ADD] = { "--add", 1, OPERANDS_MAX, trace_add },
+	[MODE_ARCHIVE_LIST] = { "--archive-list", 0, 1, trace_archive_list },
+	[MODE_ARCHIVE_VERIFY] = { "--archive-verify", 0, 1,
+	    trace_archive_verify },
 };
 
-/* What was given, so that an option that a mode does not take is refused. */
-struct given {
-	const char	*mode;		/* the option that chose it, or NULL */
-	const char	*recording;	/* an option of recording, or NULL ... */
-	const char	*making;
-	const char	*loading;
-	const char	*seed;
-	const char	*scores;
-	const char	*file;		/* -f: a prompt's, or a format */
-	bool		 synth_mode;
+/* Those that an option means something to. */
+enum {
+	RECORDING = 1 << MODE_RECORD,
+	MAKING = 1 << MODE_SYNTHETIC,
+	LOADING = 1 << MODE_LOAD,
+	ADDING = 1 << MODE_ADD,
+	FORMATTED = 1 << MODE_GEOMETRY | 1 << MODE_INFO
 };
-
-static void
-set_mode(struct trace_options *o, struct given *g, enum trace_mode mode)
-{
-
-	if (g->mode != NULL && o->mode != mode)
-		fe_misuse("%s and %s cannot be had together", g->mode,
-		    modes[mode].name);
-	o->mode = mode;
-	g->mode = modes[mode].name;
-}
 
 /* The next prompt, in the order of -p and -f. */
 static struct trace_prompt *
@@ -196,10 +127,11 @@ static void
 resolve_files(struct trace_options *o)
 {
 	static const char *const formats[] = { "text", "json", NULL };
+	bool format = (1u << o->mode & FORMATTED) != 0;
 	struct trace_prompt *p;
 
 	for (p = o->prompt; p < o->prompt + o->nprompts; p++)
-		if (p->path != NULL && modes[o->mode].format)
+		if (p->path != NULL && format)
 			o->json = fe_choice("-f", p->path, formats) == 1;
 		else if (p->path != NULL)
 			trace_read_prompt(p);
@@ -210,263 +142,176 @@ resolve_files(struct trace_options *o)
 }
 
 static void
-take_shift(struct cl_synth_options *s, const char *arg)
+take_mode(const struct options_row *row, void *options, const char *arg)
 {
+	struct trace_options *o = options;
+	enum trace_mode mode = MODE_SYNTHETIC;
+
+	(void)arg;
+	while (strcmp(modes[mode].name + 2, row->name) != 0)
+		mode++;
+	if (o->mode != MODE_RECORD && o->mode != mode)
+		fe_misuse("%s and %s cannot be had together",
+		    modes[o->mode].name, modes[mode].name);
+	o->mode = mode;
+}
+
+static void
+take_synthetic(const struct options_row *row, void *options, const char *arg)
+{
+	struct trace_options *o = options;
+
+	take_mode(row, options, NULL);
+	o->synth_said = arg != NULL;
+	if (arg != NULL)
+		o->synth.mode = cl_synth_mode_by_name(
+		    row->names[fe_choice("--synthetic", arg, row->names)]);
+}
+
+static void
+take_file(const struct options_row *row, void *options, const char *arg)
+{
+
+	(void)row;
+	new_prompt(options)->path = arg;
+}
+
+static void
+take_prompt(const struct options_row *row, void *options, const char *arg)
+{
+
+	(void)row;
+	add_text(options, "-p", arg);
+}
+
+static void
+take_locality(const struct options_row *row, void *options, const char *arg)
+{
+	struct trace_options *o = options;
+
+	(void)row;
+	o->synth.locality = fe_f64("--locality", arg, 0,
+	    CL_SYNTH_LOCALITY_MAX);
+}
+
+static void
+take_predict_corr(const struct options_row *row, void *options,
+    const char *arg)
+{
+	struct trace_options *o = options;
+
+	(void)row;
+	o->synth.predict_corr = fe_f64("--predict-corr", arg, -1, 1);
+}
+
+static void
+take_scores(const struct options_row *row, void *options, const char *arg)
+{
+	struct trace_options *o = options;
+
+	o->scores = (enum cl_trace_scores)fe_choice("--scores", arg,
+	    row->names);
+}
+
+static void
+take_seed(const struct options_row *row, void *options, const char *arg)
+{
+	struct trace_options *o = options;
+
+	(void)row;
+	o->seed = o->synth.seed = fe_u64("--seed", arg, 0, UINT64_MAX);
+}
+
+static void
+take_shift(const struct options_row *row, void *options, const char *arg)
+{
+	struct trace_options *o = options;
 	const char *colon = strchr(arg, ':');
 	char at[24];
 
+	(void)row;
 	if (colon == NULL || (size_t)(colon - arg) >= sizeof(at))
 		fe_misuse("--shift \"%.60s\": AT:LEN is wanted", arg);
 	memcpy(at, arg, (size_t)(colon - arg));
 	at[colon - arg] = '\0';
-	s->shift_at = fe_u64("--shift", at, 0, TOKENS_MAX);
-	s->shift_len = fe_u64("--shift", colon + 1, 1, TOKENS_MAX);
+	o->synth.shift_at = fe_u64("--shift", at, 0, TOKENS_MAX);
+	o->synth.shift_len = fe_u64("--shift", colon + 1, 1, TOKENS_MAX);
 }
 
 static void
-take_making(struct trace_options *o, struct given *g, int c, const char *arg)
+take_temp(const struct options_row *row, void *options, const char *arg)
 {
-	static const char *const names[] = { "drift", "fixed", "noise", NULL };
-	struct cl_synth_options *s = &o->synth;
+	struct trace_options *o = options;
 
-	switch (c) {
-	case OPT_LOCALITY:
-		s->locality = fe_f64("--locality", arg, 0,
-		    CL_SYNTH_LOCALITY_MAX);
-		g->making = "--locality";
-		break;
-	case OPT_PREDICT_CORR:
-		s->predict_corr = fe_f64("--predict-corr", arg, -1, 1);
-		g->making = "--predict-corr";
-		break;
-	case OPT_SHIFT:
-		take_shift(s, arg);
-		g->making = "--shift";
-		break;
-	case OPT_SYNTHETIC:
-		set_mode(o, g, MODE_SYNTHETIC);
-		g->synth_mode = arg != NULL;
-		if (arg != NULL)
-			s->mode = cl_synth_mode_by_name(
-			    names[fe_choice("--synthetic", arg, names)]);
-		break;
-	case OPT_TOKENS:
-		s->ntokens = fe_u64("--tokens", arg, 1, CL_SYNTH_TOKENS_MAX);
-		g->making = "--tokens";
-		break;
-	}
+	(void)row;
+	o->temperature = fe_f64("--temp", arg, 0, 100);
 }
 
+static const char *const scores[] = { "ids", "f16", "f32", NULL };
+static const char *const synths[] = { "drift", "fixed", "noise", NULL };
+
+#define O	struct trace_options
+#define CALL(verb)	.argument = OPTIONS_WANTED, .take = verb
+
+static const struct options_row rows[] = {
+	{ "add", 0, 0, .take = take_mode },
+	{ "archive", 0, RECORDING | ADDING, OPTIONS_TEXT(O, archive) },
+	{ "archive-list", 0, 0, .take = take_mode },
+	{ "archive-verify", 0, 0, .take = take_mode },
+	{ NULL, 'c', RECORDING, OPTIONS_U32(O, nctx, 1, TOKENS_MAX) },
+	{ "chat", 0, RECORDING, OPTIONS_FLAG(O, chat) },
+	{ "dump", 0, 0, .take = take_mode },
+	{ "experts", 0, LOADING,
+	    OPTIONS_U32(O, experts, 1, CL_RULE_EXPERTS_MAX) },
+	{ NULL, 'f', RECORDING | FORMATTED, CALL(take_file) },
+	{ "force", 0, 0, OPTIONS_FLAG(O, replace) },
+	{ "geometry", 0, 0, .take = take_mode },
+	{ "gpu-layers", 0, RECORDING,
+	    OPTIONS_U32(O, gpu_layers, 0, INT32_MAX),
+	    .said = OPTIONS_AT(O, has_gpu_layers, bool) },
+	OPTIONS_HELP,
+	{ "ignore-eos", 0, RECORDING, OPTIONS_FLAG(O, ignore_eos) },
+	{ "info", 0, 0, .take = take_mode },
+	{ "layers", 0, LOADING,
+	    OPTIONS_U32(O, layers, 1, CL_MODEL_LAYERS_MAX) },
+	{ "llama", 0, RECORDING, OPTIONS_TEXT(O, llama) },
+	{ "load", 0, 0, .take = take_mode },
+	{ "locality", 0, MAKING, CALL(take_locality) },
+	{ "model", 0, LOADING, OPTIONS_TEXT(O, model) },
+	{ NULL, 'n', RECORDING, OPTIONS_U32(O, ngenerate, 0, TOKENS_MAX) },
+	{ "no-flash-attn", 0, RECORDING, OPTIONS_FLAG(O, no_flash_attn) },
+	{ "no-repack", 0, RECORDING, OPTIONS_FLAG(O, no_repack) },
+	{ "no-tokens", 0, RECORDING, OPTIONS_FLAG(O, no_tokens) },
+	{ NULL, 'o', 0, OPTIONS_TEXT(O, output) },
+	{ NULL, 'p', RECORDING, CALL(take_prompt) },
+	{ "parallel", 0, RECORDING,
+	    OPTIONS_U32(O, nparallel, 1, PARALLEL_MAX) },
+	{ "predict-corr", 0, MAKING, CALL(take_predict_corr) },
+	{ "prompts", 0, RECORDING, OPTIONS_TEXT(O, prompts) },
+	{ "resume", 0, RECORDING, OPTIONS_TEXT(O, resume) },
+	{ "scores", 0, RECORDING | MAKING, CALL(take_scores),
+	    .names = scores },
+	{ "seed", 0, RECORDING | MAKING, CALL(take_seed) },
+	{ "shift", 0, MAKING, CALL(take_shift) },
+	{ "synthetic", 0, 0, .argument = OPTIONS_ALLOWED,
+	    .take = take_synthetic, .names = synths },
+	{ NULL, 't', RECORDING, OPTIONS_U32(O, nthreads, 1, THREADS_MAX) },
+	{ "temp", 0, RECORDING, CALL(take_temp) },
+	{ "tokens", 0, MAKING,
+	    OPTIONS_U64(O, synth.ntokens, 1, CL_SYNTH_TOKENS_MAX) },
+	{ NULL, 'u', RECORDING, OPTIONS_U32(O, nubatch, 1, TOKENS_MAX) },
+	{ "used", 0, LOADING, OPTIONS_U32(O, used, 1, CL_RULE_EXPERTS_MAX) },
+	{ "verify", 0, 0, .take = take_mode },
+	OPTIONS_VERSION,
+};
+
+#define NROWS	(sizeof(rows) / sizeof(rows[0]))
+
+/* As many operands as it takes. */
 static void
-take_loading(struct trace_options *o, struct given *g, int c, const char *arg)
+check_operands(const struct trace_options *o)
 {
 
-	switch (c) {
-	case OPT_EXPERTS:
-		o->experts = (uint32_t)fe_u64("--experts", arg, 1,
-		    CL_RULE_EXPERTS_MAX);
-		g->loading = "--experts";
-		break;
-	case OPT_LAYERS:
-		o->layers = (uint32_t)fe_u64("--layers", arg, 1,
-		    CL_MODEL_LAYERS_MAX);
-		g->loading = "--layers";
-		break;
-	case OPT_MODEL:
-		o->model = arg;
-		g->loading = "--model";
-		break;
-	case OPT_USED:
-		o->used = (uint32_t)fe_u64("--used", arg, 1,
-		    CL_RULE_EXPERTS_MAX);
-		g->loading = "--used";
-		break;
-	}
-}
-
-/* How libllama is to run the model. */
-static void
-take_engine(struct trace_options *o, struct given *g, int c, const char *arg)
-{
-
-	switch (c) {
-	case 't':
-		o->nthreads = (uint32_t)fe_u64("-t", arg, 1, THREADS_MAX);
-		g->recording = "-t";
-		break;
-	case OPT_GPU_LAYERS:
-		o->gpu_layers = (uint32_t)fe_u64("--gpu-layers", arg, 0,
-		    INT32_MAX);
-		o->has_gpu_layers = true;
-		g->recording = "--gpu-layers";
-		break;
-	case OPT_LLAMA:
-		o->llama = arg;
-		g->recording = "--llama";
-		break;
-	case OPT_NO_FLASH_ATTN:
-		o->no_flash_attn = true;
-		g->recording = "--no-flash-attn";
-		break;
-	case OPT_NO_REPACK:
-		o->no_repack = true;
-		g->recording = "--no-repack";
-		break;
-	case OPT_PARALLEL:
-		o->nparallel = (uint32_t)fe_u64("--parallel", arg, 1,
-		    PARALLEL_MAX);
-		g->recording = "--parallel";
-		break;
-	}
-}
-
-static void
-take_recording(struct trace_options *o, struct given *g, int c,
-    const char *arg)
-{
-
-	switch (c) {
-	case 'c':
-		o->nctx = (uint32_t)fe_u64("-c", arg, 1, TOKENS_MAX);
-		g->recording = "-c";
-		break;
-	case 'n':
-		o->ngenerate = (uint32_t)fe_u64("-n", arg, 0, TOKENS_MAX);
-		g->recording = "-n";
-		break;
-	case 'p':
-		add_text(o, "-p", arg);
-		g->recording = "-p";
-		break;
-	case 'u':
-		o->nubatch = (uint32_t)fe_u64("-u", arg, 1, TOKENS_MAX);
-		g->recording = "-u";
-		break;
-	case OPT_CHAT:
-		o->chat = true;
-		g->recording = "--chat";
-		break;
-	case OPT_IGNORE_EOS:
-		o->ignore_eos = true;
-		g->recording = "--ignore-eos";
-		break;
-	case OPT_NO_TOKENS:
-		o->tokens = false;
-		g->recording = "--no-tokens";
-		break;
-	case OPT_TEMP:
-		o->temperature = fe_f64("--temp", arg, 0, 100);
-		g->recording = "--temp";
-		break;
-	}
-}
-
-static void
-take_archive(struct trace_options *o, struct given *g, int c, const char *arg)
-{
-
-	switch (c) {
-	case OPT_ADD:
-		set_mode(o, g, MODE_ADD);
-		break;
-	case OPT_ARCHIVE:
-		o->archive = arg;
-		break;
-	case OPT_ARCHIVE_LIST:
-		set_mode(o, g, MODE_ARCHIVE_LIST);
-		break;
-	case OPT_ARCHIVE_VERIFY:
-		set_mode(o, g, MODE_ARCHIVE_VERIFY);
-		break;
-	case OPT_PROMPTS:
-		o->prompts = arg;
-		g->recording = "--prompts";
-		break;
-	case OPT_RESUME:
-		o->resume = arg;
-		g->recording = "--resume";
-		break;
-	}
-}
-
-static void
-take_option(struct trace_options *o, struct given *g, int c, const char *arg)
-{
-	static const char *const scores[] = { "ids", "f16", "f32", NULL };
-
-	switch (c) {
-	case 'f':
-		new_prompt(o)->path = arg;
-		g->file = "-f";
-		break;
-	case 'h':
-		fe_help();
-	case 'o':
-		o->output = arg;
-		break;
-	case 'V':
-		fe_version();
-	case OPT_DUMP:
-		set_mode(o, g, MODE_DUMP);
-		break;
-	case OPT_FORCE:
-		o->replace = true;
-		break;
-	case OPT_GEOMETRY:
-		set_mode(o, g, MODE_GEOMETRY);
-		break;
-	case OPT_INFO:
-		set_mode(o, g, MODE_INFO);
-		break;
-	case OPT_LOAD:
-		set_mode(o, g, MODE_LOAD);
-		break;
-	case OPT_SCORES:
-		o->scores = (enum cl_trace_scores)fe_choice("--scores", arg,
-		    scores);
-		g->scores = "--scores";
-		break;
-	case OPT_SEED:
-		o->seed = o->synth.seed = fe_u64("--seed", arg, 0, UINT64_MAX);
-		g->seed = "--seed";
-		break;
-	case OPT_VERIFY:
-		set_mode(o, g, MODE_VERIFY);
-		break;
-	case '?':
-		fe_misuse("see %s --help", command.name);
-	default:
-		take_recording(o, g, c, arg);
-		take_engine(o, g, c, arg);
-		take_archive(o, g, c, arg);
-		take_making(o, g, c, arg);
-		take_loading(o, g, c, arg);
-	}
-}
-
-/* An option that means nothing to the mode is a mistake to be told. */
-static void
-check_given(const struct trace_options *o, const struct given *g)
-{
-	bool recording = modes[o->mode].recording;
-	bool making = modes[o->mode].making;
-	const char *stray = NULL;
-
-	if (g->recording != NULL && !recording)
-		stray = g->recording;
-	if (g->making != NULL && !making)
-		stray = g->making;
-	if (g->loading != NULL && !modes[o->mode].loading)
-		stray = g->loading;
-	if (g->seed != NULL && !recording && !making)
-		stray = g->seed;
-	if (g->scores != NULL && !recording && !making)
-		stray = g->scores;
-	if (g->file != NULL && !recording && !modes[o->mode].format)
-		stray = g->file;
-	if (stray != NULL)
-		fe_misuse("%s means nothing to %s", stray,
-		    modes[o->mode].name);
 	if (o->noperands < modes[o->mode].least)
 		fe_misuse("%s needs a %s", modes[o->mode].name,
 		    o->mode == MODE_ADD ? "trace" : "model");
@@ -493,9 +338,6 @@ check_archive(const struct trace_options *o)
 		fe_misuse("--resume needs --archive FILE");
 	if (o->archive == NULL)
 		return;
-	if (o->mode != MODE_ADD && o->mode != MODE_RECORD)
-		fe_misuse("--archive means nothing to %s",
-		    modes[o->mode].name);
 	if (o->output != NULL)
 		fe_misuse("--archive and -o cannot be had together");
 	if (o->mode == MODE_RECORD && o->prompts == NULL)
@@ -510,12 +352,11 @@ check_archive(const struct trace_options *o)
 static void
 parse_options(struct trace_options *o, int argc, char **argv)
 {
-	struct given g = { 0 };
-	int c;
+	bool given[NROWS] = { false };
+	int first;
 
 	*o = (struct trace_options){
 		.scores = CL_SCORES_F32,
-		.tokens = true,
 		.ngenerate = 128,
 		.seed = 1,
 		.nubatch = 512,
@@ -523,14 +364,14 @@ parse_options(struct trace_options *o, int argc, char **argv)
 		.nparallel = 1,
 	};
 	cl_synth_defaults(&o->synth);
-	while ((c = getopt_long(argc, argv, "c:f:hn:o:p:t:u:V", long_options,
-	    NULL)) != -1)
-		take_option(o, &g, c, optarg);
-	o->operand = argv + optind;
-	o->noperands = argc - optind;
-	if (o->synth.shift_len > 0 && !g.synth_mode)
+	first = options_take(rows, NROWS, given, o, argc, argv);
+	o->operand = argv + first;
+	o->noperands = argc - first;
+	if (o->synth.shift_len > 0 && !o->synth_said)
 		o->synth.mode = CL_SYNTH_FIXED;
-	check_given(o, &g);
+	options_check(rows, NROWS, given, 1u << o->mode,
+	    modes[o->mode].name);
+	check_operands(o);
 	check_archive(o);
 	resolve_files(o);
 }

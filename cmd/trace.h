@@ -51,7 +51,7 @@ struct trace_options {
 	size_t		 prompt_cap;
 	bool		 builtin;	/* none was given */
 	enum cl_trace_scores scores;
-	bool		 tokens;
+	bool		 no_tokens;	/* their ids are left out */
 	uint32_t	 ngenerate;
 	bool		 ignore_eos;
 	double		 temperature;
@@ -74,6 +74,7 @@ struct trace_options {
 
 	/* making */
 	struct cl_synth_options synth;
+	bool		 synth_said;	/* its mode was given */
 
 	/* loading */
 	uint32_t	 layers;	/* 0: not given */

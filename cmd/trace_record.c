@@ -80,7 +80,7 @@ trace_record_head(const struct trace_options *o, struct cl_err *err)
 		return (NULL);
 	h->origin = CL_ORIGIN_RECORDED;
 	h->scores = o->scores;
-	h->tokens = o->tokens;
+	h->tokens = !o->no_tokens;
 	h->weights = o->scores == CL_SCORES_NONE;
 	h->block_tokens = CL_TRACE_BLOCK_LIVE;
 	if (o->builtin)
