@@ -9,7 +9,6 @@
 #include "cl/keys.h"
 #include "cl/opt.h"
 #include "cl/stats_write.h"
-#include "fe.h"
 #include "study.h"
 
 struct state {
@@ -162,8 +161,6 @@ replay_bound(const struct replay_options *o, char *const *operands, int n)
 	};
 	struct replay_options serial = *o;
 
-	if (o->contract_said && o->replay.contract != CL_CONTRACT_SERIAL)
-		fe_misuse("--bound is of --contract serial");
 	serial.replay.contract = CL_CONTRACT_SERIAL;
 	return (study_traces(&study, &serial, operands, n));
 }

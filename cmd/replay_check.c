@@ -3,8 +3,26 @@
  * from them alone is told before anything is opened.
  */
 
+#include "cl/err.h"
 #include "fe.h"
 #include "replay.h"
+
+/* Of each policy, as a replay will find it; staging is of each trace. */
+static void
+check_policies(const struct replay_options *o)
+{
+	struct cl_replay_options each = o->replay;
+	struct cl_err err = { 0 };
+	size_t i;
+
+	each.nstage = 1;
+	for (i = 0; i < o->lists.npolicies; i++) {
+		each.policy = o->lists.policy[i];
+		if (cl_replay_check(&each, o->io != REPLAY_NONE, &err) !=
+		    CL_OK)
+			fe_misuse("%s", err.msg);
+	}
+}
 
 void
 replay_check(const struct replay_options *o)
@@ -26,4 +44,13 @@ replay_check(const struct replay_options *o)
 		    "for compute=");
 	if (!ahead && o->nstage != 0)
 		fe_misuse("--stage is of --prefetch");
+	if (o->mode == replay_traces || o->mode == replay_sweep)
+		check_policies(o);
+	if (o->mode == replay_curve && o->curve == CL_CURVE_BELADY &&
+	    o->replay.contract == CL_CONTRACT_RETAIN)
+		fe_misuse("--curve belady is of --contract event or serial: "
+		    "belady does not retain");
+	if (o->mode == replay_bound && o->contract_said &&
+	    o->replay.contract != CL_CONTRACT_SERIAL)
+		fe_misuse("--bound is of --contract serial");
 }

@@ -9,7 +9,6 @@
 #include "cl/err.h"
 #include "cl/keys.h"
 #include "cl/lookahead.h"
-#include "fe.h"
 #include "study.h"
 
 struct state {
@@ -153,9 +152,5 @@ replay_curve(const struct replay_options *o, char *const *operands, int n)
 		.free = curve_free,
 	};
 
-	if (o->curve == CL_CURVE_BELADY &&
-	    o->replay.contract == CL_CONTRACT_RETAIN)
-		fe_misuse("--curve belady is of --contract event or serial: "
-		    "belady does not retain");
 	return (study_traces(&study, o, operands, n));
 }

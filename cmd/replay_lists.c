@@ -76,7 +76,7 @@ check(const struct replay_options *o)
 	if (o->replay.predict.kind != CL_PREDICT_OFF)
 		fe_misuse("a sweep does not prefetch: replay one policy with "
 		    "one budget at a time");
-	if (o->replay.smart.kind != CL_SMART_OFF || o->replay.smart.drop > 0)
+	if (cl_smart_on(&o->replay.smart))
 		fe_misuse("a sweep routes as the trace does: replay one "
 		    "policy with one budget at a time");
 	if (o->replay.events || o->replay.quality)

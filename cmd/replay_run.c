@@ -298,7 +298,7 @@ cells_for(const struct cl_replay_options *o)
 {
 
 	if (o->predict.kind == CL_PREDICT_AHEAD ||
-	    o->smart.kind != CL_SMART_OFF || o->smart.drop > 0)
+	    cl_smart_on(&o->smart))
 		return (CL_CELLS_ALL);
 	return (o->predict.kind == CL_PREDICT_OFF ? CL_CELLS_NONE :
 	    CL_CELLS_IDS);
@@ -375,8 +375,7 @@ plan_stage(const struct run *r, const struct feed_trace *t,
     struct cl_err *err)
 {
 
-	if ((o->smart.kind != CL_SMART_OFF || o->smart.drop > 0) &&
-	    head->scores == CL_SCORES_NONE)
+	if (cl_smart_on(&o->smart) && head->scores == CL_SCORES_NONE)
 		return (cl_fail(err, CL_EINVAL, "%s: --smart and --drop need a "
 		    "trace with scores, and this one has choices alone",
 		    t->name));

@@ -182,6 +182,10 @@ bool		 cl_cache_policy_compat(const struct cl_cache_policy *);
 bool		 cl_cache_policy_equal(const struct cl_cache_policy *,
 		    const struct cl_cache_policy *);
 
+/* Does the policy know the contract?  CL_EINVAL, as of a new cache, if not. */
+int		 cl_cache_check(const struct cl_cache_policy *,
+		    enum cl_contract, struct cl_err *);
+
 struct cl_cache	*cl_cache_new(const struct cl_cache_options *,
 		    struct cl_err *);
 

@@ -67,7 +67,7 @@ struct cl_replay_options {
 	const uint64_t	*uses;
 	/*
 	 * Routing by what is resident: passes come with all cells.  Not with a
-	 * policy that knows the future, nor with hindsight.
+	 * policy that knows the future, with hindsight, a log or quality.
 	 */
 	struct cl_smart_options smart;
 	/*
@@ -118,6 +118,13 @@ struct cl_replay_options {
  */
 bool	cl_replay_hindsight(const struct cl_replay_options *);
 bool	cl_replay_collects(const struct cl_replay_options *);
+
+/*
+ * Do the options go together, as far as they alone tell; and with a device, if
+ * it reads?  CL_EINVAL, as of a new replay, if not.
+ */
+int	cl_replay_check(const struct cl_replay_options *, bool reads,
+	    struct cl_err *);
 
 /*
  * Writes the columns of the run whose conditions the writer has written, and

@@ -28,6 +28,7 @@
  * done so, is not in it.  One thread.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct cl_err;
@@ -66,6 +67,9 @@ int	cl_smart_parse(const char *, struct cl_smart_options *,
 	    struct cl_err *);
 const char	*cl_smart_text(const struct cl_smart_options *,
 		    char buf[CL_SMART_TEXT]);
+
+/* Is any choice to be changed? */
+bool		 cl_smart_on(const struct cl_smart_options *);
 
 /* For layers with these rules, which are borrowed. */
 struct cl_smart	*cl_smart_new(const struct cl_smart_options *,

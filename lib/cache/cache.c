@@ -59,6 +59,23 @@ allocate(struct cl_cache *c, struct cl_err *err)
 	return (CL_OK);
 }
 
+int
+cl_cache_check(const struct cl_cache_policy *p, enum cl_contract contract,
+    struct cl_err *err)
+{
+
+	if (cl_cache_policy_compat(p))
+		return (contract == CL_CONTRACT_SERIAL ? CL_OK :
+		    cl_fail(err, CL_EINVAL, "policy %s:compat copies a "
+		    "simulator that serves one access at a time: it takes "
+		    "the contract serial", p->info->name));
+	if (contract == CL_CONTRACT_RETAIN && !p->info->total_order)
+		return (cl_fail(err, CL_EINVAL, "policy %s is no total order "
+		    "over experts, which contract retain needs",
+		    p->info->name));
+	return (CL_OK);
+}
+
 /* The policy, or what its flag "compat" makes of it. */
 static int
 choose_policy(struct cl_cache *c, const struct cl_cache_options *o,
@@ -68,18 +85,9 @@ choose_policy(struct cl_cache *c, const struct cl_cache_options *o,
 	c->policy = cl_cache_policy_find(o->policy.info);
 	memcpy(c->param, o->policy.value, sizeof(c->param));
 	c->contract = o->contract;
-	if (cl_cache_policy_compat(&o->policy)) {
+	if (cl_cache_policy_compat(&o->policy))
 		c->policy = c->policy->compat;
-		return (o->contract == CL_CONTRACT_SERIAL ? CL_OK :
-		    cl_fail(err, CL_EINVAL, "policy %s:compat copies a "
-		    "simulator that serves one access at a time: it takes "
-		    "the contract serial", o->policy.info->name));
-	}
-	if (c->contract == CL_CONTRACT_RETAIN && c->policy->retain == NULL)
-		return (cl_fail(err, CL_EINVAL, "policy %s is no total order "
-		    "over experts, which contract retain needs",
-		    o->policy.info->name));
-	return (CL_OK);
+	return (cl_cache_check(&o->policy, o->contract, err));
 }
 
 /* Deal keys and slots to the pools, in their order. */

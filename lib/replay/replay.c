@@ -221,6 +221,43 @@ cl_replay_collects(const struct cl_replay_options *o)
 	    cl_replay_hindsight(o));
 }
 
+/* Nobody asks where an expert is, but whether it is there. */
+static bool
+only_counts(const struct cl_replay_options *o, bool reads)
+{
+
+	return (!reads && (o->nstage == 0 ||
+	    o->predict.kind == CL_PREDICT_OFF) && !cl_smart_on(&o->smart) &&
+	    !o->events && !o->quality);
+}
+
+int
+cl_replay_check(const struct cl_replay_options *o, bool reads,
+    struct cl_err *err)
+{
+	const char *policy = o->policy.info->name;
+	bool reroutes = cl_smart_on(&o->smart);
+
+	if (reroutes && (o->policy.info->foresees != CL_FUTURE_NONE ||
+	    (*o->policy.file == '\0' && cl_replay_hindsight(o))))
+		return (cl_fail(err, CL_EINVAL, "policy %s knows the future, "
+		    "which routing by what is resident would change",
+		    policy));
+	if (reroutes && o->events)
+		return (cl_fail(err, CL_EINVAL, "routing by what is resident "
+		    "cannot go with a log of events: it has no place for the "
+		    "choices that are changed"));
+	if (reroutes && o->quality)
+		return (cl_fail(err, CL_EINVAL, "routing by what is resident "
+		    "cannot go with the quality of decisions: what will be "
+		    "used is not known"));
+	if (cl_cache_policy_compat(&o->policy) && !only_counts(o, reads))
+		return (cl_fail(err, CL_EINVAL, "policy %s:compat only "
+		    "counts: it cannot go with reads, prefetch, a log of "
+		    "events or their quality", policy));
+	return (cl_cache_check(&o->policy, o->contract, err));
+}
+
 struct cl_replay *
 cl_replay_new(const struct cl_model *m, const struct cl_keys *keys,
     const struct cl_replay_options *o, struct cl_stats_writer *writer,
@@ -228,6 +265,8 @@ cl_replay_new(const struct cl_model *m, const struct cl_keys *keys,
 {
 	struct cl_replay *r;
 
+	if (cl_replay_check(o, o->device != NULL, err) != CL_OK)
+		return (NULL);
 	if ((r = calloc(1, sizeof(*r))) == NULL) {
 		cl_fail_nomem(err, "the replay");
 		return (NULL);
@@ -235,10 +274,7 @@ cl_replay_new(const struct cl_model *m, const struct cl_keys *keys,
 	r->o = *o;
 	r->model = m;
 	r->hindsight = cl_replay_hindsight(o);
-	r->counts = o->device == NULL && (o->nstage == 0 ||
-	    o->predict.kind == CL_PREDICT_OFF) &&
-	    o->smart.kind == CL_SMART_OFF && o->smart.drop == 0 && !o->events &&
-	    !o->quality;
+	r->counts = only_counts(o, o->device != NULL);
 	r->keys = keys;
 	r->writer = writer;
 	r->warming = o->warmup > 0;

@@ -128,10 +128,6 @@ cl_replay_make_cache(struct cl_replay *r, struct cl_err *err)
 	struct cl_cache_pool *pools;
 	int status = CL_OK;
 
-	if (!r->counts && cl_cache_policy_compat(&o.policy))
-		return (cl_fail(err, CL_EINVAL, "policy %s:compat only counts: "
-		    "it cannot go with reads, prefetch, a log of events or "
-		    "their quality", o.policy.info->name));
 	if ((pools = calloc(r->keys->ncolumns, sizeof(*pools))) == NULL)
 		return (cl_fail_nomem(err, "the cache's pools"));
 	pools[0].nkeys = r->keys->nkeys;

@@ -18,10 +18,6 @@ cl_replay_open_log(struct cl_replay *r, struct cl_err *err)
 
 	if (!r->o.events)
 		return (CL_OK);
-	if (r->o.smart.kind != CL_SMART_OFF || r->o.smart.drop > 0)
-		return (cl_fail(err, CL_EINVAL, "routing by what is resident "
-		    "cannot go with a log of events: it has no place for the "
-		    "choices that are changed"));
 	log->expert = calloc(n, sizeof(*log->expert));
 	log->class = calloc(n, sizeof(*log->class));
 	log->victim = calloc(n, sizeof(*log->victim));

@@ -28,11 +28,6 @@ cl_replay_open_rival(struct cl_replay *r, const struct cl_cache_options *like,
 {
 	struct cl_cache_options o = *like;
 
-	if (r->o.quality && (r->o.smart.kind != CL_SMART_OFF ||
-	    r->o.smart.drop > 0))
-		return (cl_fail(err, CL_EINVAL, "routing by what is resident "
-		    "cannot go with the quality of decisions: what will be "
-		    "used is not known"));
 	if (!has_rival(r))
 		return (CL_OK);
 	if (r->o.before != NULL) {

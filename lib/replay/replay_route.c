@@ -26,12 +26,8 @@ cl_replay_open_route(struct cl_replay *r, const struct cl_model *m,
 	struct routing *x = &r->routing;
 	uint32_t i;
 
-	if (r->o.smart.kind == CL_SMART_OFF && r->o.smart.drop == 0)
+	if (!cl_smart_on(&r->o.smart))
 		return (CL_OK);
-	if (cl_replay_collects(&r->o))
-		return (cl_fail(err, CL_EINVAL, "policy %s knows the future, "
-		    "which routing by what is resident would change",
-		    r->o.policy.info->name));
 	x->rules = calloc(keys->ncolumns, sizeof(*x->rules));
 	x->resident = calloc(keys->nlargest, sizeof(*x->resident));
 	x->stamped = calloc(keys->nkeys, sizeof(*x->stamped));

@@ -97,3 +97,10 @@ cl_smart_text(const struct cl_smart_options *o, char buf[CL_SMART_TEXT])
 	}
 	return (buf);
 }
+
+bool
+cl_smart_on(const struct cl_smart_options *o)
+{
+
+	return (o->kind != CL_SMART_OFF || o->drop > 0);
+}

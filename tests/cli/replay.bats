@@ -818,3 +818,45 @@ hindsight()
 	cl-replay --curve s.clt | cl-report -f json >s.json
 	[ "$(jq '.runs[0].window' s.json)" -eq 10 ]
 }
+
+# Nothing is opened for it: there is no such trace, and no pipe is read.
+@test "options that cannot go together are misuse, before any input is opened" {
+	misuse()
+	{
+		run --separate-stderr cl-replay "${@:2}" nowhere.clt
+		status_is 2
+		stdout_is ""
+		[ "${stderr_lines[0]}" = "cl-replay: $1" ] || {
+			echo "$stderr"
+			return 1
+		}
+		[[ ${stderr_lines[1]} == "usage: cl-replay "* ]]
+		[ "${#stderr_lines[@]}" -eq 2 ]
+	}
+	order="no total order over experts, which contract retain needs"
+	misuse "policy clock is $order" --policy clock --contract retain
+	misuse "policy s3fifo is $order" --io none --policy lru,s3fifo \
+	    --contract retain
+	future="knows the future, which routing by what is resident would change"
+	misuse "policy belady $future" --policy belady --smart delta:1
+	misuse "policy belady-bypass $future" --io none --drop 0.2 \
+	    --policy belady-bypass
+	misuse "policy static $future" --policy static --smart rank:9
+	misuse "routing by what is resident cannot go with a log of events: it has no place for the choices that are changed" \
+	    --drop 0.2 --events
+	misuse "routing by what is resident cannot go with the quality of decisions: what will be used is not known" \
+	    --smart prior:1 --quality
+	misuse "policy lirs:compat copies a simulator that serves one access at a time: it takes the contract serial" \
+	    --policy lirs:compat --io none
+	counts="only counts: it cannot go with reads, prefetch, a log of events or their quality"
+	misuse "policy lirs:compat $counts" --policy lirs:compat
+	misuse "policy lirs:compat $counts" --policy lirs:compat --io none \
+	    --contract serial --prefetch previous
+	misuse "--curve belady is of --contract event or serial: belady does not retain" \
+	    --curve belady --contract retain
+	misuse "--bound is of --contract serial" --bound --contract retain
+	run --separate-stderr cl-replay --policy lirs:compat --io none \
+	    --contract serial "$TRACE"
+	status_is 0
+	stderr_is ""
+}
