@@ -5,16 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cl/dst.h"
 #include "cl/err.h"
 #include "cl/model.h"
-#include "cl/src.h"
 #include "cl/vec.h"
 #include "fe.h"
 #include "options.h"
 #include "trace.h"
 
-#define PROMPT_MAX	(64u << 20)	/* no context takes more */
 #define TOKENS_MAX	(1u << 30)	/* positions are 32 bits */
 #define THREADS_MAX	512
 #define OPERANDS_MAX	(1 << 20)	/* as many as there are */
@@ -100,26 +97,6 @@ add_text(struct trace_options *o, const char *name, const char *text)
 	p->nbytes = strlen(text);
 	if ((p->text = cl_vec_strndup(text, p->nbytes, &err)) == NULL)
 		fe_die(&err);
-}
-
-void
-trace_read_prompt(struct trace_prompt *p)
-{
-	struct cl_err err = { 0 };
-	struct cl_src *src = fe_input(p->path);
-	const char *slash = strrchr(p->path, '/');
-	const uint8_t *bytes;
-
-	if (cl_src_peek(src, PROMPT_MAX, &bytes, &p->nbytes, &err) != CL_OK)
-		fe_die(&err);
-	if (p->nbytes == PROMPT_MAX)
-		fe_misuse("%s: a prompt of %u bytes or more", p->path,
-		    PROMPT_MAX);
-	p->text = cl_vec_strndup((const char *)bytes, p->nbytes, &err);
-	if (p->text == NULL)
-		fe_die(&err);
-	p->name = slash == NULL ? p->path : slash + 1;
-	cl_src_close(src);
 }
 
 /* -f names a prompt's file, but for what prints text or JSON: its format. */

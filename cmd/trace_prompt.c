@@ -1,10 +1,19 @@
 /*
- * The prompt for those who give none: a page of prose, a manual's plain words
- * and code, so that a router sees more than one kind of text.  Written for
- * this purpose.  Changing it changes what a default recording means.
+ * Prompts out of files, and one for those who give none: a page of prose, a
+ * manual's plain words and code, so that a router sees more than one kind of
+ * text.  Written for this purpose.  Changing it changes what a default
+ * recording means.
  */
 
+#include <string.h>
+
+#include "cl/err.h"
+#include "cl/src.h"
+#include "cl/vec.h"
+#include "fe.h"
 #include "trace.h"
+
+#define PROMPT_MAX	(64u << 20)	/* no context takes more */
 
 const char trace_prompt_builtin[] =
 "The library at the end of the street had been closed for eleven years when\n"
@@ -55,3 +64,23 @@ const char trace_prompt_builtin[] =
 "\n"
 "The book was where the number said it would be. It was a book of tides, and\n"
 "the page that the card had marked was for a day that had not come yet.\n";
+
+void
+trace_read_prompt(struct trace_prompt *p)
+{
+	struct cl_err err = { 0 };
+	struct cl_src *src = fe_input(p->path);
+	const char *slash = strrchr(p->path, '/');
+	const uint8_t *bytes;
+
+	if (cl_src_peek(src, PROMPT_MAX, &bytes, &p->nbytes, &err) != CL_OK)
+		fe_die(&err);
+	if (p->nbytes == PROMPT_MAX)
+		fe_misuse("%s: a prompt of %u bytes or more", p->path,
+		    PROMPT_MAX);
+	p->text = cl_vec_strndup((const char *)bytes, p->nbytes, &err);
+	if (p->text == NULL)
+		fe_die(&err);
+	p->name = slash == NULL ? p->path : slash + 1;
+	cl_src_close(src);
+}
