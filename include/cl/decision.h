@@ -26,18 +26,32 @@ struct cl_decision_victim {
 	uint32_t	 expert;
 };
 
+/* A token whose choice routing changed. */
+struct cl_decision_change {
+	uint32_t	 token;		/* behind the first that is served */
+	uint32_t	 n;		/* choices */
+	uint32_t	 nused;		/* of these; the others were left out */
+};
+
 struct cl_decision {
 	/* Where it stands, counted from the end of the warm-up, from 0. */
 	uint64_t	 pass;
 	uint64_t	 token;		/* the first that it serves */
 	bool		 prefill;	/* of a prefill pass */
 	uint32_t	 layer;
-	uint32_t	 n;		/* members, by rank */
+	uint32_t	 n;		/* members, by rank; 0 behind changes */
 	const uint32_t	*expert;
 	const uint8_t	*class;		/* and what is added to it */
 	/* One for each member that threw somebody out, in their order. */
 	const struct cl_decision_victim *victim;
 	uint32_t	 nvictims;
+	/*
+	 * By token; of each n experts by rank that the rule chooses, then those
+	 * that were chosen instead: nused that are used, the others by rank.
+	 */
+	const struct cl_decision_change *change;
+	uint32_t	 nchanges;
+	const uint16_t	*choice;
 };
 
 /* Where the last event of a log stood; filled with zero bytes at its start. */
@@ -59,9 +73,14 @@ struct cl_decision_log {
 	size_t		 class_cap;
 	struct cl_decision_victim *victim;
 	size_t		 victim_cap;
+	struct cl_decision_change *change;
+	size_t		 change_cap;
+	uint16_t	*choice;
+	size_t		 nchoices;
+	size_t		 choice_cap;
 };
 
-/* Append an event, at least of one member, that does not stand before *last. */
+/* Append an event, of a member or change at least, not before *last. */
 void	cl_decision_put(struct cl_buf *, struct cl_decision_place *last,
 	    const struct cl_decision *);
 

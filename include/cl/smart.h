@@ -79,7 +79,8 @@ struct cl_smart	*cl_smart_new(const struct cl_smart_options *,
 /*
  * What a token uses of layer i instead of its plain choice: n ids by rank,
  * from scores of all experts, where resident[expert] is not 0 for those that
- * are.  At most n ids; how many.  Adds to the price.
+ * are.  How many of them are used; those that were left out stand behind, by
+ * rank.  Adds to the price.
  */
 uint32_t	cl_smart_choose(struct cl_smart *, uint32_t i,
 		    const float *scores, const uint16_t *plain, uint32_t n,

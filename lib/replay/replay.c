@@ -243,10 +243,6 @@ cl_replay_check(const struct cl_replay_options *o, bool reads,
 		return (cl_fail(err, CL_EINVAL, "policy %s knows the future, "
 		    "which routing by what is resident would change",
 		    policy));
-	if (reroutes && o->events)
-		return (cl_fail(err, CL_EINVAL, "routing by what is resident "
-		    "cannot go with a log of events: it has no place for the "
-		    "choices that are changed"));
 	if (reroutes && o->quality)
 		return (cl_fail(err, CL_EINVAL, "routing by what is resident "
 		    "cannot go with the quality of decisions: what will be "
@@ -361,8 +357,9 @@ serve(struct cl_replay *r, const struct cl_pass *pass, struct cl_err *err)
 	}
 	for (i = 0; i < r->keys->ncolumns; i++) {
 		event = &pass->event[i];
-		if (event->n > 0 && r->routing.smart != NULL)
-			event = cl_replay_route(r, pass, i, phase);
+		if (event->n > 0 && r->routing.smart != NULL &&
+		    (event = cl_replay_route(r, pass, i, phase, err)) == NULL)
+			return (err->code);
 		if (event->n == 0)
 			continue;
 		if (r->o.policy.info->foresees != CL_FUTURE_NONE)

@@ -116,6 +116,12 @@ struct replay_log {
 	struct cl_decision_victim *victim;
 	uint32_t	 n;
 	uint32_t	 nvictims;
+	struct cl_decision_change *change;
+	uint32_t	 nchanges;
+	size_t		 change_cap;
+	uint16_t	*choice;	/* of changed tokens */
+	size_t		 nchoices;
+	size_t		 choice_cap;
 };
 
 struct cl_replay {
@@ -232,7 +238,7 @@ int	cl_replay_open_route(struct cl_replay *, const struct cl_model *,
 	    struct cl_err *);
 const struct cl_event	*cl_replay_route(struct cl_replay *,
 			    const struct cl_pass *, uint32_t c,
-			    unsigned phase);
+			    unsigned phase, struct cl_err *);
 void	cl_replay_close_route(struct cl_replay *);
 
 /*
@@ -283,10 +289,14 @@ int	cl_replay_write_quality(struct cl_replay *, struct cl_err *);
 void	cl_replay_close_quality(struct cl_replay *);
 
 /*
- * The log of events, if there is to be one: note the outcome of n members, and
- * write down the event that they have ended.
+ * The log of events, if there is to be one: note that token t of the pass uses
+ * the first of n ids, and not the plain ones; note the outcome of n members;
+ * and write down the event that they have ended.
  */
 int	cl_replay_open_log(struct cl_replay *, struct cl_err *);
+int	cl_replay_note_choice(struct cl_replay *, uint32_t t,
+	    const uint16_t *plain, const uint16_t *ids, uint32_t n,
+	    uint32_t nused, struct cl_err *);
 void	cl_replay_note(struct cl_replay *, const struct column *,
 	    const uint32_t *keys, uint32_t n,
 	    const struct cl_cache_outcome *);

@@ -1,13 +1,16 @@
 /*
  * The log of events: what the cache decided of each member, as the digest has
  * it, goes into the stat stream once all of the event has been served.  Under
- * serial an event comes member by member.
+ * serial an event comes member by member.  Choices that routing changed come
+ * before.
  */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cl/err.h"
 #include "cl/stats_write.h"
+#include "cl/vec.h"
 #include "replay_int.h"
 
 int
@@ -23,6 +26,29 @@ cl_replay_open_log(struct cl_replay *r, struct cl_err *err)
 	log->victim = calloc(n, sizeof(*log->victim));
 	if (log->expert == NULL || log->class == NULL || log->victim == NULL)
 		return (cl_fail_nomem(err, "the log of events"));
+	return (CL_OK);
+}
+
+int
+cl_replay_note_choice(struct cl_replay *r, uint32_t t, const uint16_t *plain,
+    const uint16_t *ids, uint32_t n, uint32_t nused, struct cl_err *err)
+{
+	struct replay_log *log = &r->log;
+	uint16_t *to;
+	int status;
+
+	if ((status = cl_vec_grow(&log->change, &log->change_cap,
+	    (size_t)log->nchanges + 1, sizeof(*log->change), err)) != CL_OK ||
+	    (status = cl_vec_grow(&log->choice, &log->choice_cap,
+	    log->nchoices + 2 * (size_t)n, sizeof(*log->choice), err)) !=
+	    CL_OK)
+		return (status);
+	log->change[log->nchanges++] = (struct cl_decision_change){ t, n,
+	    nused };
+	to = log->choice + log->nchoices;
+	memcpy(to, plain, n * sizeof(*to));
+	memcpy(to + n, ids, n * sizeof(*to));
+	log->nchoices += 2 * (size_t)n;
 	return (CL_OK);
 }
 
@@ -62,9 +88,13 @@ cl_replay_log(struct cl_replay *r, const struct column *col, unsigned phase,
 		.class = log->class,
 		.victim = log->victim,
 		.nvictims = log->nvictims,
+		.change = log->change,
+		.nchanges = log->nchanges,
+		.choice = log->choice,
 	};
 
-	log->n = log->nvictims = 0;
+	log->n = log->nvictims = log->nchanges = 0;
+	log->nchoices = 0;
 	if (r->warming)
 		return (CL_OK);
 	return (cl_stats_write_decision(r->writer, &d, err));
@@ -77,4 +107,6 @@ cl_replay_close_log(struct cl_replay *r)
 	free(r->log.expert);
 	free(r->log.class);
 	free(r->log.victim);
+	free(r->log.change);
+	free(r->log.choice);
 }

@@ -75,7 +75,7 @@ add_price(struct cl_replay *r, uint32_t c, const struct cl_smart_price *p,
 
 /* A token's choice was changed: what it uses instead. */
 static void
-note_change(struct cl_replay *r, uint32_t layer, const uint16_t *ids,
+digest_change(struct cl_replay *r, uint32_t layer, const uint16_t *ids,
     uint32_t n)
 {
 	uint32_t i;
@@ -87,24 +87,27 @@ note_change(struct cl_replay *r, uint32_t layer, const uint16_t *ids,
 		    (uint64_t)layer << 32 | ids[i]);
 }
 
-/* What a cell uses, into x->ids; how many. */
-static uint32_t
-route(struct cl_replay *r, uint32_t c, const struct cl_cell *cell,
-    struct cl_smart_price *price)
+/* What token t uses by a cell, the first *n of x->ids. */
+static int
+route(struct cl_replay *r, uint32_t c, uint32_t t, const struct cl_cell *cell,
+    struct cl_smart_price *price, uint32_t *n, struct cl_err *err)
 {
 	struct routing *x = &r->routing;
-	uint32_t n;
 
 	if (cell->scores == NULL || x->rules[c]->select == CL_SELECT_TABLE) {
 		memcpy(x->ids, cell->ids, cell->n * sizeof(*x->ids));
 		price->choices += cell->n;
-		return (cell->n);
+		*n = cell->n;
+		return (CL_OK);
 	}
-	n = cl_smart_choose(x->smart, c, cell->scores, cell->ids, cell->n,
+	*n = cl_smart_choose(x->smart, c, cell->scores, cell->ids, cell->n,
 	    x->resident, x->ids, price);
-	if (n != cell->n || memcmp(x->ids, cell->ids, n * sizeof(*x->ids)) != 0)
-		note_change(r, r->keys->column[c].layer, x->ids, n);
-	return (n);
+	if (*n == cell->n &&
+	    memcmp(x->ids, cell->ids, *n * sizeof(*x->ids)) == 0)
+		return (CL_OK);
+	digest_change(r, r->keys->column[c].layer, x->ids, *n);
+	return (r->o.events ? cl_replay_note_choice(r, t, cell->ids, x->ids,
+	    cell->n, *n, err) : CL_OK);
 }
 
 static void
@@ -120,7 +123,7 @@ next_stamp(struct cl_replay *r)
 
 const struct cl_event *
 cl_replay_route(struct cl_replay *r, const struct cl_pass *pass, uint32_t c,
-    unsigned phase)
+    unsigned phase, struct cl_err *err)
 {
 	const struct cl_keys_column *col = &r->keys->column[c];
 	const struct cl_cell *cell = pass->cell + (size_t)c * pass->ncells;
@@ -134,7 +137,8 @@ cl_replay_route(struct cl_replay *r, const struct cl_pass *pass, uint32_t c,
 	for (t = 0; t < pass->ncells; t++, cell++) {
 		if (cell->n == 0)
 			continue;
-		n = route(r, c, cell, &price);
+		if (route(r, c, t, cell, &price, &n, err) != CL_OK)
+			return (NULL);
 		for (j = 0; j < n; j++) {
 			key = col->base + x->ids[j];
 			if (x->stamped[key] != x->stamp) {
@@ -144,6 +148,10 @@ cl_replay_route(struct cl_replay *r, const struct cl_pass *pass, uint32_t c,
 		}
 	}
 	add_price(r, c, &price, phase);
+	/* Where nobody is left there is no event, but changes are told. */
+	if (r->log.nchanges > 0 && x->event.n == 0 &&
+	    cl_replay_log(r, &r->column[c], phase, err) != CL_OK)
+		return (NULL);
 	return (&x->event);
 }
 

@@ -43,12 +43,32 @@ cl_compare_log_members(const struct cl_decision *a,
 	    memcmp(a->expert, b->expert, a->n * sizeof(*a->expert)) == 0);
 }
 
+/* What changed tokens use; what the rule chose is the trace's. */
+static bool
+same_changes(const struct cl_decision *a, const struct cl_decision *b)
+{
+	const struct cl_decision_change *x = a->change, *y = b->change;
+	const uint16_t *p = a->choice, *q = b->choice;
+	uint32_t i;
+
+	if (a->nchanges != b->nchanges)
+		return (false);
+	for (i = 0; i < a->nchanges; i++, x++, y++) {
+		if (x->nused != y->nused || memcmp(p + x->n, q + y->n,
+		    x->nused * sizeof(*p)) != 0)
+			return (false);
+		p += 2 * (size_t)x->n;
+		q += 2 * (size_t)y->n;
+	}
+	return (true);
+}
+
 static bool
 same(const struct cl_decision *a, const struct cl_decision *b)
 {
 	uint32_t i;
 
-	if (!cl_compare_log_members(a, b) ||
+	if (!cl_compare_log_members(a, b) || !same_changes(a, b) ||
 	    memcmp(a->class, b->class, a->n) != 0)
 		return (false);
 	for (i = 0; i < a->nvictims; i++)

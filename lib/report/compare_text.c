@@ -377,20 +377,29 @@ add_place(struct cl_table *t, const struct event_pair *e)
 	cl_table_add(t, "%u", d->layer);
 }
 
+/* An event as one line. */
+static void
+add_whole(struct cl_table *t, const struct event_pair *e, const char *what)
+{
+
+	add_place(t, e);
+	cl_table_add(t, "-");
+	cl_table_add(t, "%s", what);
+	cl_table_fill(t);
+}
+
 /* The members of an event that differ, a line each. */
 static void
 add_event(struct cl_table *t, const struct event_pair *e)
 {
 	uint32_t i, next_a = 0, next_b = 0, at_a, at_b;
 	const struct cl_decision_victim *va, *vb;
+	size_t ncells = t->ncells;
 
 	if (e->a == NULL || e->b == NULL ||
 	    !cl_compare_log_members(e->a, e->b)) {
-		add_place(t, e);
-		cl_table_add(t, "-");
-		cl_table_add(t, "%s", e->a == NULL ? "only b" :
+		add_whole(t, e, e->a == NULL ? "only b" :
 		    e->b == NULL ? "only a" : "other members");
-		cl_table_fill(t);
 		return;
 	}
 	for (i = 0; i < e->a->n; i++) {
@@ -406,6 +415,8 @@ add_event(struct cl_table *t, const struct event_pair *e)
 		add_outcome(t, e->a, i, &at_a);
 		add_outcome(t, e->b, i, &at_b);
 	}
+	if (t->ncells == ncells)
+		add_whole(t, e, "other choices");
 }
 
 static int

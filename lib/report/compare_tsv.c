@@ -124,8 +124,8 @@ tables(struct cl_compare *c, const struct cl_compare_pair *p)
 		}
 }
 
-/* What each member of an event is, one name a line. */
-enum { EXPERTS, CLASSES, KEPT, VICTIMS, NLISTS };
+/* What each member of an event is, one name a line; and choices. */
+enum { EXPERTS, CLASSES, KEPT, VICTIMS, CHANGES, NLISTS };
 
 static void
 put_member(struct cl_buf *buf, const struct cl_decision *d, unsigned list,
@@ -156,6 +156,39 @@ put_member(struct cl_buf *buf, const struct cl_decision *d, unsigned list,
 	cl_buf_bytes(buf, text, strlen(text));
 }
 
+/* "4,300". */
+static void
+put_experts(struct cl_buf *buf, const uint16_t *id, uint32_t n)
+{
+	char text[8];
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		(void)snprintf(text, sizeof(text), "%s%u", i == 0 ? "" : ",",
+		    id[i]);
+		cl_buf_bytes(buf, text, strlen(text));
+	}
+}
+
+/* Of each token whose choice was changed "17:4,300>4". */
+static void
+put_changes(struct cl_buf *buf, const struct cl_decision *d)
+{
+	const struct cl_decision_change *c;
+	const uint16_t *id = d->choice;
+	char text[24];
+
+	for (c = d->change; c < d->change + d->nchanges; c++) {
+		(void)snprintf(text, sizeof(text), "%s%" PRIu64 ":",
+		    c == d->change ? "" : " ", d->token + c->token);
+		cl_buf_bytes(buf, text, strlen(text));
+		put_experts(buf, id, c->n);
+		cl_buf_u8(buf, '>');
+		put_experts(buf, id + c->n, c->nused);
+		id += 2 * (size_t)c->n;
+	}
+}
+
 /* Members of an event as a cell, which borrows from buf. */
 static struct cl_cell
 list_of(struct cl_buf *buf, const struct cl_decision *d, unsigned list)
@@ -166,8 +199,10 @@ list_of(struct cl_buf *buf, const struct cl_decision *d, unsigned list)
 	cl_buf_clear(buf);
 	if (d == NULL)
 		return (cell);
-	for (i = 0; i < d->n; i++)
+	for (i = 0; i < d->n && list != CHANGES; i++)
 		put_member(buf, d, list, i, &next);
+	if (list == CHANGES)
+		put_changes(buf, d);
 	cl_buf_u8(buf, 0);
 	if (!buf->bad) {
 		cell.type = CL_STATS_STR;
@@ -192,7 +227,7 @@ static void
 event(struct cl_compare *c, const struct event_pair *e, struct cl_buf buf[2])
 {
 	static const char *const lists[NLISTS] = { "experts", "classes",
-	    "kept", "victims" };
+	    "kept", "victims", "changes" };
 	static const struct cl_decision none = { .n = 0 };
 	const struct cl_decision *a = e->a != NULL ? e->a : &none;
 	const struct cl_decision *b = e->b != NULL ? e->b : &none;
@@ -209,6 +244,8 @@ event(struct cl_compare *c, const struct event_pair *e, struct cl_buf buf[2])
 	for (i = 0; i < 3; i++)
 		line_of(c, pair, place, "logical", &places[i]);
 	for (i = 0; i < NLISTS; i++) {
+		if (i == CHANGES && a->nchanges + b->nchanges == 0)
+			continue;
 		f = (struct field){ lists[i], list_of(&buf[0], e->a, i),
 		    list_of(&buf[1], e->b, i) };
 		line_of(c, pair, place, "logical", &f);

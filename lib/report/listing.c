@@ -2,6 +2,10 @@
  * Events leave as they come, and the digest of the run is chained beside
  * them: wherever the stream has one, both must be the same, or what was listed
  * is not what the run decided.
+ *
+ * Of choices that routing changed, who is neither used nor left out was
+ * replaced, by rank: the first of these by the first that the rule did not
+ * choose, and so on.
  */
 
 #include <stdlib.h>
@@ -13,12 +17,15 @@
 #include "cl/listing.h"
 #include "cl/stats_read.h"
 
+enum { OTHER, USED, LEFT_OUT, PLAIN = 4 };	/* marks of an expert */
+
 struct cl_listing {
 	struct cl_dst	*dst;
 	bool		 json;
 	uint64_t	 nruns;		/* begun */
 	uint64_t	 nevents;	/* of the run at hand */
 	uint64_t	 digest;
+	uint8_t		 mark[UINT16_MAX + 1];	/* between changes: OTHER */
 };
 
 struct cl_listing *
@@ -34,7 +41,8 @@ cl_listing_new(bool json, struct cl_dst *dst, struct cl_err *err)
 	l->json = json;
 	if (!json)
 		cl_dst_printf(dst, "run\tpass\ttoken\tphase\tlayer\trank\t"
-		    "expert\tclass\tkept\tvictim_layer\tvictim\n");
+		    "expert\tclass\tkept\tvictim_layer\tvictim\t"
+		    "instead\n");
 	return (l);
 }
 
@@ -52,25 +60,124 @@ phase_of(const struct cl_decision *d)
 	return (d->prefill ? "prefill" : "decode");
 }
 
-/* A line an access; no victim is an empty field. */
+/* Of a line, all that comes before the class. */
+static void
+begin_line(struct cl_listing *l, const struct cl_decision *d, uint64_t token,
+    uint32_t rank, uint32_t expert)
+{
+
+	cl_dst_printf(l->dst, "%llu\t%llu\t%llu\t%s\t%u\t%u\t%u\t",
+	    (unsigned long long)l->nruns, (unsigned long long)d->pass,
+	    (unsigned long long)token, phase_of(d), d->layer, rank, expert);
+}
+
+static void
+mark(struct cl_listing *l, const struct cl_decision_change *c,
+    const uint16_t *plain, const uint16_t *chosen)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->n; i++)
+		l->mark[chosen[i]] = i < c->nused ? USED : LEFT_OUT;
+	for (i = 0; i < c->n; i++)
+		l->mark[plain[i]] |= PLAIN;
+}
+
+static void
+unmark(struct cl_listing *l, const uint16_t *both, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		l->mark[both[i]] = OTHER;
+}
+
+/* The next of those chosen that the rule did not choose, or NULL. */
+static const uint16_t *
+newcomer(const struct cl_listing *l, const struct cl_decision_change *c,
+    const uint16_t *chosen, uint32_t *at)
+{
+
+	while (*at < c->n && (l->mark[chosen[*at]] & PLAIN) != 0)
+		++*at;
+	return (*at < c->n ? &chosen[(*at)++] : NULL);
+}
+
+/* A line for each choice that was replaced or left out. */
+static void
+list_change(struct cl_listing *l, const struct cl_decision *d,
+    const struct cl_decision_change *c, const uint16_t *plain)
+{
+	const uint16_t *chosen = plain + c->n, *instead;
+	uint32_t i, at = 0;
+
+	mark(l, c, plain, chosen);
+	for (i = 0; i < c->n; i++) {
+		if ((l->mark[plain[i]] & USED) != 0)
+			continue;
+		begin_line(l, d, d->token + c->token, i, plain[i]);
+		if ((l->mark[plain[i]] & LEFT_OUT) != 0 ||
+		    (instead = newcomer(l, c, chosen, &at)) == NULL)
+			cl_dst_printf(l->dst, "dropped\t\t\t\t\n");
+		else
+			cl_dst_printf(l->dst, "replaced\t\t\t\t%u\n",
+			    *instead);
+	}
+	unmark(l, plain, 2 * c->n);
+}
+
+/* Changed choices, then a line an access; what there is not is empty. */
 static void
 list_tsv(struct cl_listing *l, const struct cl_decision *d)
 {
 	const struct cl_decision_victim *v;
+	const uint16_t *choice = d->choice;
 	uint32_t i, next = 0;
 
+	for (i = 0; i < d->nchanges; i++) {
+		list_change(l, d, &d->change[i], choice);
+		choice += 2 * (size_t)d->change[i].n;
+	}
 	for (i = 0; i < d->n; i++) {
-		cl_dst_printf(l->dst, "%llu\t%llu\t%llu\t%s\t%u\t%u\t%u\t%s\t"
-		    "%d\t", (unsigned long long)l->nruns,
-		    (unsigned long long)d->pass, (unsigned long long)d->token,
-		    phase_of(d), d->layer, i, d->expert[i],
+		begin_line(l, d, d->token, i, d->expert[i]);
+		cl_dst_printf(l->dst, "%s\t%d\t",
 		    cl_decision_class(d->class[i]), is_kept(d, i));
 		if ((v = cl_decision_victim(d, i, &next)) != NULL)
-			cl_dst_printf(l->dst, "%u\t%u\n", v->layer,
+			cl_dst_printf(l->dst, "%u\t%u\t\n", v->layer,
 			    v->expert);
 		else
-			cl_dst_printf(l->dst, "\t\n");
+			cl_dst_printf(l->dst, "\t\t\n");
 	}
+}
+
+static void
+experts(struct cl_json *j, const char *key, const uint16_t *id, uint32_t n)
+{
+	uint32_t i;
+
+	cl_json_array_row(j, key);
+	for (i = 0; i < n; i++)
+		cl_json_u64(j, NULL, id[i]);
+	cl_json_end(j);
+}
+
+static void
+changes(struct cl_json *j, const struct cl_decision *d)
+{
+	const struct cl_decision_change *c;
+	const uint16_t *id = d->choice;
+
+	cl_json_array_row(j, "changes");
+	for (c = d->change; c < d->change + d->nchanges; c++) {
+		cl_json_object_row(j, NULL);
+		cl_json_u64(j, "token", d->token + c->token);
+		experts(j, "plain", id, c->n);
+		experts(j, "used", id + c->n, c->nused);
+		experts(j, "left_out", id + c->n + c->nused, c->n - c->nused);
+		cl_json_end(j);
+		id += 2 * (size_t)c->n;
+	}
+	cl_json_end(j);
 }
 
 void
@@ -83,6 +190,8 @@ cl_listing_event(struct cl_json *j, const struct cl_decision *d)
 	cl_json_u64(j, "token", d->token);
 	cl_json_str(j, "phase", phase_of(d));
 	cl_json_u64(j, "layer", d->layer);
+	if (d->nchanges > 0)
+		changes(j, d);
 	cl_json_array_row(j, "members");
 	for (i = 0; i < d->n; i++) {
 		cl_json_object_row(j, NULL);

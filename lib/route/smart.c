@@ -200,13 +200,16 @@ add_price(struct cl_smart *s, const float *scores, const uint16_t *plain,
 	}
 }
 
-/* Leave out what is missing and has a small share; how many are left. */
+/*
+ * Leave out what is missing and has a small share, and move it behind the
+ * others; how many are left.
+ */
 static uint32_t
 drop(struct cl_smart *s, const struct layer *l, const uint8_t *resident,
     uint16_t *ids, uint32_t n, struct cl_smart_price *price)
 {
 	double sum = 0, gate;
-	uint32_t i, left = 0;
+	uint32_t i, left = 0, out = 0;
 
 	for (i = 0; i < n; i++)
 		sum += (double)s->gate[ids[i]];
@@ -216,9 +219,11 @@ drop(struct cl_smart *s, const struct layer *l, const uint8_t *resident,
 		    gate * l->rule->k < s->o.drop * sum) {
 			price->dropped++;
 			price->dropped_mass += gate;
+			s->order[out++] = ids[i];
 		} else
 			ids[left++] = ids[i];
 	}
+	memcpy(ids + left, s->order, out * sizeof(*ids));
 	return (left);
 }
 

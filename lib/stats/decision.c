@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cl/buf.h"
 #include "cl/cur.h"
@@ -18,10 +19,13 @@
 
 #define MOVES		1u		/* the flags of an event */
 #define PREFILL		2u
+#define CHANGES		4u
 
 #define MORE		0x80u		/* of a byte of a number */
 #define EVENT_MIN	5u		/* bytes: flags, layer, n, a member */
+#define CHANGE_MIN	5u		/* token, n, used, two experts */
 #define WORD_MEMBERS	16u		/* of the digest */
+#define CHANGED		(UINT64_C(1) << 62)
 
 static void
 put_number(struct cl_buf *buf, uint64_t v)
@@ -44,6 +48,27 @@ put_classes(struct cl_buf *buf, const struct cl_decision *d)
 	}
 }
 
+/* Tokens by how many lie between each and the one before. */
+static void
+put_changes(struct cl_buf *buf, const struct cl_decision *d)
+{
+	const struct cl_decision_change *c;
+	const uint16_t *id = d->choice;
+	uint64_t next = 0;
+	uint32_t i;
+
+	put_number(buf, d->nchanges);
+	for (c = d->change; c < d->change + d->nchanges; c++) {
+		assert(c->token >= next && c->n > 0 && c->nused <= c->n);
+		put_number(buf, c->token - next);
+		next = (uint64_t)c->token + 1;
+		put_number(buf, c->n);
+		put_number(buf, c->nused);
+		for (i = 0; i < 2 * c->n; i++)
+			put_number(buf, *id++);
+	}
+}
+
 void
 cl_decision_put(struct cl_buf *buf, struct cl_decision_place *last,
     const struct cl_decision *d)
@@ -51,10 +76,10 @@ cl_decision_put(struct cl_buf *buf, struct cl_decision_place *last,
 	bool moves = d->pass != last->pass || d->token != last->token;
 	uint32_t i;
 
-	assert(d->n > 0 && d->layer <= CL_DECISION_LAYER_MAX);
+	assert(d->n + d->nchanges > 0 && d->layer <= CL_DECISION_LAYER_MAX);
 	assert(d->pass >= last->pass && d->token >= last->token);
 	cl_buf_u8(buf, (uint8_t)((moves ? MOVES : 0) |
-	    (d->prefill ? PREFILL : 0)));
+	    (d->prefill ? PREFILL : 0) | (d->nchanges > 0 ? CHANGES : 0)));
 	if (moves) {
 		put_number(buf, d->pass - last->pass);
 		put_number(buf, d->token - last->token);
@@ -70,6 +95,8 @@ cl_decision_put(struct cl_buf *buf, struct cl_decision_place *last,
 		put_number(buf, d->victim[i].layer);
 		put_number(buf, d->victim[i].expert);
 	}
+	if (d->nchanges > 0)
+		put_changes(buf, d);
 }
 
 /* A number in its shortest form, at most max; else the cursor is bad. */
@@ -102,15 +129,14 @@ broken(const char *what, struct cl_err *err)
 	return (cl_fail(err, CL_EFORMAT, "an event of the log %s", what));
 }
 
-/* Flags, and where it stands. */
+/* Where it stands. */
 static int
-take_place(struct cl_decision_log *t, struct cl_cur *c,
+take_place(struct cl_decision_log *t, struct cl_cur *c, unsigned flags,
     struct cl_decision *d, struct cl_err *err)
 {
-	unsigned flags = cl_cur_u8(c);
 	uint64_t passes, tokens;
 
-	if (flags > (MOVES | PREFILL))
+	if (flags > (MOVES | PREFILL | CHANGES))
 		return (broken("has flags that are unknown", err));
 	if ((flags & MOVES) != 0) {
 		passes = take_number(c, UINT64_MAX);
@@ -146,13 +172,15 @@ take_class(struct cl_decision_log *t, uint32_t i, unsigned class,
 }
 
 static int
-take_members(struct cl_decision_log *t, struct cl_cur *c,
+take_members(struct cl_decision_log *t, struct cl_cur *c, unsigned flags,
     struct cl_decision *d, struct cl_err *err)
 {
 	const uint8_t *bytes;
 	uint32_t i;
 	int status;
 
+	if (d->n == 0 && (flags & CHANGES) != 0)
+		return (CL_OK);			/* all were left out */
 	/* Each takes a byte and a half, if not more. */
 	if (d->n == 0 || d->n > cl_cur_left(c))
 		return (broken("has no members, or more than it has bytes",
@@ -191,6 +219,73 @@ take_victims(struct cl_decision_log *t, struct cl_cur *c,
 		t->victim[i].layer = (uint32_t)take_number(c,
 		    CL_DECISION_LAYER_MAX);
 		t->victim[i].expert = (uint32_t)take_number(c, UINT32_MAX);
+	}
+	return (CL_OK);
+}
+
+/* One change, but for its experts; behind the token before next. */
+static int
+take_change(struct cl_cur *c, uint64_t next, struct cl_decision_change *to,
+    struct cl_err *err)
+{
+	uint64_t token = next + take_number(c, UINT32_MAX);
+
+	to->n = (uint32_t)take_number(c, UINT32_MAX);
+	to->nused = (uint32_t)take_number(c, to->n);
+	if (token > UINT32_MAX)
+		c->bad = true;
+	to->token = (uint32_t)token;
+	return (cl_cur_ok(c) && (to->n == 0 || to->n > cl_cur_left(c) / 2) ?
+	    broken("changes no choice, or more than it has bytes", err) :
+	    CL_OK);
+}
+
+/* Its experts: those that the rule chooses, then the others. */
+static int
+take_choices(struct cl_decision_log *t, struct cl_cur *c,
+    const struct cl_decision_change *to, struct cl_err *err)
+{
+	uint16_t *id;
+	size_t i;
+	int status;
+
+	if ((status = cl_vec_grow(&t->choice, &t->choice_cap,
+	    t->nchoices + 2 * (size_t)to->n, sizeof(*t->choice), err)) !=
+	    CL_OK)
+		return (status);
+	id = t->choice + t->nchoices;
+	for (i = 0; i < 2 * (size_t)to->n; i++)
+		id[i] = (uint16_t)take_number(c, UINT16_MAX);
+	t->nchoices += i;
+	return (cl_cur_ok(c) && to->nused == to->n &&
+	    memcmp(id, id + to->n, to->n * sizeof(*id)) == 0 ?
+	    broken("changes a choice into itself", err) : CL_OK);
+}
+
+static int
+take_changes(struct cl_decision_log *t, struct cl_cur *c,
+    struct cl_decision *d, struct cl_err *err)
+{
+	uint64_t next = 0;
+	uint32_t i;
+	int status;
+
+	d->nchanges = (uint32_t)take_number(c, UINT32_MAX);
+	if (cl_cur_ok(c) && (d->nchanges == 0 ||
+	    d->nchanges > cl_cur_left(c) / CHANGE_MIN))
+		return (broken("has no changes, or more than it has bytes",
+		    err));
+	if ((status = cl_vec_grow(&t->change, &t->change_cap, d->nchanges,
+	    sizeof(*t->change), err)) != CL_OK)
+		return (status);
+	for (i = 0; i < d->nchanges && cl_cur_ok(c); i++) {
+		if ((status = take_change(c, next, &t->change[i], err)) !=
+		    CL_OK)
+			return (status);
+		if (cl_cur_ok(c) && (status = take_choices(t, c,
+		    &t->change[i], err)) != CL_OK)
+			return (status);
+		next = (uint64_t)t->change[i].token + 1;
 	}
 	return (CL_OK);
 }
@@ -237,15 +332,19 @@ cl_decision_log_take(struct cl_decision_log *t, struct cl_decision *d,
     struct cl_err *err)
 {
 	struct cl_cur *c = &t->cur;
+	unsigned flags = cl_cur_u8(c);
 	int status;
 
 	*d = (struct cl_decision){ .nvictims = 0 };
-	if ((status = take_place(t, c, d, err)) != CL_OK)
+	t->nchoices = 0;
+	if ((status = take_place(t, c, flags, d, err)) != CL_OK)
 		return (status);
 	d->layer = (uint32_t)take_number(c, CL_DECISION_LAYER_MAX);
 	d->n = (uint32_t)take_number(c, UINT32_MAX);
-	if (cl_cur_ok(c) && ((status = take_members(t, c, d, err)) != CL_OK ||
-	    (status = take_victims(t, c, d, err)) != CL_OK))
+	if (cl_cur_ok(c) && ((status = take_members(t, c, flags, d, err)) !=
+	    CL_OK || (status = take_victims(t, c, d, err)) != CL_OK ||
+	    ((flags & CHANGES) != 0 &&
+	    (status = take_changes(t, c, d, err)) != CL_OK)))
 		return (status);
 	if (!cl_cur_ok(c))
 		return (broken("is cut, or has a number that is too large or "
@@ -257,6 +356,8 @@ cl_decision_log_take(struct cl_decision_log *t, struct cl_decision *d,
 	d->expert = t->expert;
 	d->class = t->class;
 	d->victim = t->victim;
+	d->change = t->change;
+	d->choice = t->choice;
 	return (CL_OK);
 }
 
@@ -267,6 +368,8 @@ cl_decision_log_free(struct cl_decision_log *t)
 	free(t->expert);
 	free(t->class);
 	free(t->victim);
+	free(t->change);
+	free(t->choice);
 	*t = (struct cl_decision_log){ .expert = NULL };
 }
 
@@ -294,6 +397,25 @@ name_of(const struct cl_decision_victim *v)
 	return (UINT64_C(1) << 63 | (uint64_t)v->layer << 32 | v->expert);
 }
 
+/* What each changed token uses. */
+static uint64_t
+digest_changes(uint64_t digest, const struct cl_decision *d)
+{
+	const struct cl_decision_change *c;
+	const uint16_t *id = d->choice;
+	uint32_t i;
+
+	for (c = d->change; c < d->change + d->nchanges; c++) {
+		digest = cl_hash_mix(digest, CHANGED |
+		    (uint64_t)c->nused << 32 | d->layer);
+		for (i = 0; i < c->nused; i++)
+			digest = cl_hash_mix(digest, CHANGED |
+			    (uint64_t)d->layer << 32 | id[c->n + i]);
+		id += 2 * (size_t)c->n;
+	}
+	return (digest);
+}
+
 uint64_t
 cl_decision_digest(uint64_t digest, const struct cl_decision *d)
 {
@@ -301,6 +423,9 @@ cl_decision_digest(uint64_t digest, const struct cl_decision *d)
 	uint64_t word = 0;
 	uint32_t i, next = 0;
 
+	digest = digest_changes(digest, d);
+	if (d->n == 0)
+		return (digest);
 	digest = cl_hash_mix(digest, (uint64_t)d->n << 32 | d->layer);
 	for (i = 0; i < d->n; i++) {
 		if ((v = cl_decision_victim(d, i, &next)) != NULL)

@@ -54,7 +54,7 @@ by_report()
 	jq -r '. as $e | .members | to_entries[] | [$e.run, $e.pass, $e.token,
 	    $e.phase, $e.layer, .key, .value.expert, .value.class,
 	    (if .value.kept then 1 else 0 end), .value.victim_layer // "",
-	    .value.victim // ""] | @tsv' s.json >by-jq
+	    .value.victim // "", ""] | @tsv' s.json >by-jq
 	tail -n +2 s.tsv | diff -u - by-jq
 }
 
@@ -83,14 +83,104 @@ by_report()
 	[[ $stderr == *"only counts: it cannot go with reads, prefetch, a log of events"* ]]
 }
 
-@test "sweeps and routing by what is resident have no log" {
+@test "a log has the choices that routing changed, and what they came to" {
+	cl-trace --dump "$TRACE" | awk -F '\t' '/^[0-9]/ {
+		if ($1 FS $2 != at)
+			n++
+		at = $1 FS $2
+		print n - 1 "\t" $6 "\t" $7
+	}' >choices
+	while read -r options; do
+		cl-replay --io none --cache 15% --events --prefill token \
+		    $options "$TRACE" >log.cls
+		cl-report --events log.cls >log.tsv
+		for class in replaced dropped; do
+			cut -f 8 log.tsv | grep -cx $class || true
+		done | xargs >lines
+		[ "$(cat lines)" = "$(cl-report -f json log.cls |
+		    jq -r '.runs[0].totals | "\(.substituted) \(.dropped)"')" ]
+		[ "$(cat lines)" != "0 0" ]
+		# Each token is an event here: its choice, and what it used.
+		cl-report --events -f json log.cls >log.json
+		jq -r '.changes[]? as $c | [$c.token, .layer,
+		    ($c.plain | join(","))] | @tsv' log.json >plain
+		[ "$(grep -cxFf plain choices)" -eq "$(sort -u plain | wc -l)" ]
+		jq -se 'all(.changes == null or
+		    (.changes[0].used == [.members[].expert] and
+		    (.changes[0] | (.used + .left_out | length) ==
+		    (.plain | length))))' log.json
+		# The same, line by line.
+		jq -r 'select(.changes) as $e | .changes[] as $c |
+		    ($c.used - $c.plain) as $new |
+		    ($c.plain - $c.used - $c.left_out) as $old |
+		    range($c.plain | length) as $i | $c.plain[$i] as $x |
+		    select($c.used | index($x) | not) | [$c.token, $e.layer,
+		    $i, $x, if $old | index($x) then "replaced" else "dropped"
+		    end, if $old | index($x) then $new[$old | index($x)] else
+		    "" end] | @tsv' log.json >by-jq
+		awk -F '\t' -v OFS='\t' '$8 == "replaced" || $8 == "dropped" {
+		    print $3, $5, $6, $7, $8, $12 }' log.tsv | diff -u by-jq -
+	done <<-'END'
+		--smart delta:0.8
+		--drop 0.6
+		--smart prior:0.4 --drop 0.5
+		--smart rank:12,keep=1 --contract serial
+		--drop 10000
+	END
+}
+
+@test "a log of changed choices is the same with reads and without" {
+	set -- --events --smart prior:0.4 --drop 0.4 --warmup 30 --cache 20% \
+	    --prefetch previous "$TRACE"
+	cl-replay --io none "$@" >none.cls
+	cl-replay --model "$MODEL" --threads 3 "$@" >real.cls
+	for io in none real; do
+		cl-report --events $io.cls >$io.tsv
+	done
+	cmp none.tsv real.tsv
+	run -0 cl-diff none.cls real.cls
+	[[ $output == *$'\n'"log: 0 of "*" events differ; "* ]]
+	cut -f 8 none.tsv | sort -u | xargs >classes
+	[ "$(cat classes)" = "capacity class dropped hit replaced staged" ]
+}
+
+@test "cl-diff shows choices that alone differ" {
+	for used in 7 9; do
+		mkcls >$used.cls <<-END
+		columns logical digest:hash
+		event 0 0 decode 3 =1:4,5>4,6 =3:8,9>8>9 4:hit 6:cold!
+		event 0 0 decode 4 =0:1,2>$used,2 2:hit
+		event 0 0 decode 5 =0:1>>1
+		row logical run 0 4 $used
+		end 1 4 feed
+		END
+	done
+	run -1 cl-diff 7.cls 9.cls
+	[[ $output == *$'\n'"log: 1 of 3 events differ; "* ]]
+	[[ $output == *" 4       -  other choices"* ]]
+	run -1 cl-diff -f tsv 7.cls 9.cls
+	[[ $output == *$'\t'"changes"$'\t'"0:1,2>7,2"$'\t'"0:1,2>9,2"* ]]
+	run -1 cl-diff -f json 7.cls 9.cls
+	[ "$(jq -c '.pairs[0].events.first[0] | [.a, .b] |
+	    map(.changes[].used)' <<<"$output")" = '[[7,2],[9,2]]' ]
+	# What the rule chose is no decision.
+	sed 's/1,2>7/3,2>7/' <<-'END' | mkcls >other.cls
+	columns logical digest:hash
+	event 0 0 decode 3 =1:4,5>4,6 =3:8,9>8>9 4:hit 6:cold!
+	event 0 0 decode 4 =0:1,2>7,2 2:hit
+	event 0 0 decode 5 =0:1>>1
+	row logical run 0 4 7
+	end 1 4 feed
+	END
+	run -0 cl-diff 7.cls other.cls
+	[[ $output == *$'\n'"log: 0 of 3 events differ; "* ]]
+}
+
+@test "sweeps have no log" {
 	run --separate-stderr cl-replay --io none --events --cache 5%,10% \
 	    "$TRACE"
 	status_is 2
 	[[ $stderr == "cl-replay: a sweep keeps no log and judges nothing: "* ]]
-	run --separate-stderr cl-replay --io none --events --drop 0.5 "$TRACE"
-	status_is 2
-	[[ $stderr == *"cannot go with a log of events: it has no place for"* ]]
 }
 
 # The cells of a row of a table, the run's number left out: NAME KEY... .
@@ -145,7 +235,7 @@ differing()
 		at = $2 FS $3 FS $5
 		same = 1
 		for (i = 5; i <= 11; i++)
-			same = same && $i == $(i + 11)
+			same = same && $i == $(i + 12)
 		if (!same && last != n)
 			print n - 1
 		if (!same)

@@ -842,8 +842,6 @@ hindsight()
 	misuse "policy belady-bypass $future" --io none --drop 0.2 \
 	    --policy belady-bypass
 	misuse "policy static $future" --policy static --smart rank:9
-	misuse "routing by what is resident cannot go with a log of events: it has no place for the choices that are changed" \
-	    --drop 0.2 --events
 	misuse "routing by what is resident cannot go with the quality of decisions: what will be used is not known" \
 	    --smart prior:1 --quality
 	misuse "policy lirs:compat copies a simulator that serves one access at a time: it takes the contract serial" \

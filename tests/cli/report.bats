@@ -590,11 +590,11 @@ $usage"
 	END
 	cl-report --events page.cls >got
 	diff -u - got <<-'END'
-	run	pass	token	phase	layer	rank	expert	class	kept	victim_layer	victim
-	1	0	0	decode	3	0	4	hit	1		
-	1	0	0	decode	3	1	300	hit	1		
-	1	1	1	decode	3	0	4	hit	1		
-	1	1	1	decode	3	1	5	cold	1	3	300
+	run	pass	token	phase	layer	rank	expert	class	kept	victim_layer	victim	instead
+	1	0	0	decode	3	0	4	hit	1			
+	1	0	0	decode	3	1	300	hit	1			
+	1	1	1	decode	3	0	4	hit	1			
+	1	1	1	decode	3	1	5	cold	1	3	300	
 	END
 }
 

@@ -13,7 +13,9 @@
  *	cells VALUE ...			a row of the table above; - for none
  *	event PASS TOKEN PHASE LAYER EXPERT:CLASS ...
  *					prefill or decode; behind a class ! for
- *					not kept, >LAYER.EXPERT for a victim
+ *					not kept, >LAYER.EXPERT for a victim;
+ *					=TOKEN:PLAIN,...>USED,...>LEFT,... of
+ *					a changed choice, as many as PLAIN
  *	end END TOKENS ROUTING		1 to 3; the run is over
  *
  * Words are parted by blanks; in a str, \xHH is a byte and \s a blank.
@@ -294,6 +296,35 @@ member(char *s, uint32_t *expert, struct cl_decision_victim *v)
 	return ((uint8_t)(choice(names, s + 1) | flags));
 }
 
+/* Numbers with commas between them, up to what is none; how many. */
+static uint32_t
+numbers(char **s, uint16_t *to)
+{
+	uint32_t n = 0;
+
+	for (; **s >= '0' && **s <= '9'; *s += **s == ',')
+		to[n++] = (uint16_t)strtoul(*s, s, 10);
+	return (n);
+}
+
+/* =TOKEN:PLAIN,...>USED,...>LEFT,... ; how many experts that are in all. */
+static uint32_t
+changed(char *s, struct cl_decision_change *c, uint16_t *choice)
+{
+	uint32_t n;
+
+	c->token = (uint32_t)strtoul(s + 1, &s, 10);
+	s++;
+	c->n = numbers(&s, choice);
+	s++;
+	c->nused = numbers(&s, choice + c->n);
+	s += *s == '>';
+	n = c->n + c->nused + numbers(&s, choice + c->n + c->nused);
+	if (n != 2 * c->n || *s != '\0')
+		die("no such change", s);
+	return (n);
+}
+
 static void
 event(struct maker *m)
 {
@@ -301,15 +332,23 @@ event(struct maker *m)
 	uint32_t expert[64];
 	uint8_t class[64];
 	struct cl_decision_victim victim[64];
+	struct cl_decision_change change[64];
+	uint16_t ids[1024];
 	struct cl_decision d = { .expert = expert, .class = class,
-	    .victim = victim };
+	    .victim = victim, .change = change, .choice = ids };
+	uint32_t nids = 0;
 	char *s;
 
 	d.pass = strtoull(word(), NULL, 10);
 	d.token = strtoull(word(), NULL, 10);
 	d.prefill = choice(phases, word()) == 0;
 	d.layer = (uint32_t)strtoul(word(), NULL, 10);
-	while ((s = strtok(NULL, " \n")) != NULL && d.n < 64) {
+	while ((s = strtok(NULL, " \n")) != NULL && d.n + d.nchanges < 64) {
+		if (*s == '=') {
+			nids += changed(s, &change[d.nchanges++],
+			    ids + nids);
+			continue;
+		}
 		class[d.n] = member(s, &expert[d.n], &victim[d.nvictims]);
 		d.nvictims += (class[d.n++] & CL_DECISION_THREW) != 0;
 	}

@@ -112,7 +112,9 @@ say_cells(struct text *t, const struct cl_stats_rec *rec)
 static inline void
 say_decision(struct text *t, const struct cl_decision *d)
 {
+	const struct cl_decision_change *c;
 	const struct cl_decision_victim *v;
+	const uint16_t *id = d->choice;
 	uint32_t i, next = 0;
 
 	say(t, "%llu %llu %d %u:", (unsigned long long)d->pass,
@@ -123,6 +125,12 @@ say_decision(struct text *t, const struct cl_decision *d)
 		    (d->class[i] & CL_DECISION_NOT_KEPT) != 0 ? "!" : "");
 		if ((v = cl_decision_victim(d, i, &next)) != NULL)
 			say(t, " for %u.%u", v->layer, v->expert);
+	}
+	for (c = d->change; c < d->change + d->nchanges; c++) {
+		say(t, " token %u", c->token);
+		for (i = 0; i < 2 * c->n; i++)
+			say(t, "%s%u", i == c->n ? " uses " : i == c->n +
+			    c->nused ? " leaves out " : " ", *id++);
 	}
 }
 

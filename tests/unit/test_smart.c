@@ -141,6 +141,10 @@ a_missing_expert_of_a_small_share_is_left_out(void)
 	scores[3] -= 1;
 	expect(ids, choose(s, scores, "", ids, &price), "abc");
 	assert(price.dropped == 1 && price.dropped_mass > 0);
+	scores[1] -= 2;				/* who is left out stands behind */
+	expect(ids, choose(s, scores, "", ids, &price), "ac");
+	expect(ids + 2, K - 2, "bd");
+	scores[1] += 2;
 	expect(ids, choose(s, scores, "d", ids, &price), "abcd");
 	assert(price.dropped == 0 && price.dropped_mass == 0);
 	cl_smart_free(s);

@@ -164,6 +164,24 @@ small(const uint8_t **p)
 }
 
 /* A part of the log; at: pass and token of the event before. */
+/* Tokens by what lies between them; experts as often again. */
+static void
+scratch_changes(const uint8_t **p, struct text *t)
+{
+	unsigned n, used, i, left = (unsigned)small(p);
+	unsigned long long token = 0;
+
+	for (; left > 0; left--) {
+		token += small(p);
+		say(t, " token %llu", token++);
+		n = (unsigned)small(p);
+		used = (unsigned)small(p);
+		for (i = 0; i < 2 * n; i++)
+			say(t, "%s%llu", i == n ? " uses " : i == n + used ?
+			    " leaves out " : " ", small(p));
+	}
+}
+
 static void
 scratch_log(const uint8_t *p, struct text *t, unsigned long long at[2])
 {
@@ -196,6 +214,8 @@ scratch_log(const uint8_t *p, struct text *t, unsigned long long at[2])
 			say(t, " for %llu", small(&p));
 			say(t, ".%llu", small(&p));
 		}
+		if ((flags & 4) != 0)
+			scratch_changes(&p, t);
 		say(t, "\n");
 	}
 }
@@ -343,6 +363,10 @@ write_log(struct cl_stats_writer *w, uint64_t pass)
 {
 	static const struct cl_decision_victim victim[] = { { 4, 300 },
 	    { CL_DECISION_LAYER_MAX, UINT32_MAX } };
+	static const struct cl_decision_change change[] = { { 0, 2, 0 },
+	    { 1, 1, 1 }, { UINT32_MAX, 3, 2 } };
+	static const uint16_t choice[] = { 5, 300, 300, 5, 7, 8, 1, 2, 3, 1,
+	    UINT16_MAX, 3 };
 	struct cl_err err = { 0 };
 	uint32_t expert[300], i;
 	uint8_t class[300];
@@ -366,6 +390,13 @@ write_log(struct cl_stats_writer *w, uint64_t pass)
 	assert(cl_stats_write_decision(w, &d, &err) == CL_OK);
 	d.nvictims = 0;
 	d.n = 2;
+	assert(cl_stats_write_decision(w, &d, &err) == CL_OK);
+	d.change = change;
+	d.choice = choice;
+	d.nchanges = 3;
+	assert(cl_stats_write_decision(w, &d, &err) == CL_OK);
+	d.nchanges = 1;
+	d.n = 0;			/* nobody is left */
 	assert(cl_stats_write_decision(w, &d, &err) == CL_OK);
 }
 

@@ -121,6 +121,11 @@ what_the_page_allows_is_read(void)
 		RUN1 COLS WHOLE TABLE(00, 00, 00) "; " TRAIL(05),
 		/* The log: anywhere behind the columns, in parts. */
 		RUN1 COLS LOG(00, 01) EVENT "; " WHOLE TRAIL(05),
+		/* Two tokens changed, the second to nothing; no members. */
+		RUN1 COLS LOG(00, 01) "04 05 01 09 02 02 00 01 01 07 09 "
+		    "feffffff0f 01 00 07 07; " WHOLE TRAIL(05),
+		RUN1 COLS LOG(00, 01) "04 05 00 01 00 01 00 ffff03 ffff03; "
+		    WHOLE TRAIL(05),
 		RUN1 COLS LOG(00, 02) EVENT THROWS "; " WHOLE
 		    LOG(02, 03) THROWS EVENT THROWS "; " TRAIL(06),
 		RUN1 COLS LOG(00, 01) "01 ffffffffffffffffff01 00 ffffffff07 "
@@ -251,7 +256,23 @@ static const struct {
 	{ RUN1 COLS LOG(00, 02) EVENT "00 05 01 09; ", "2 events" },
 	{ RUN1 COLS LOG(00, 02) THROWS "00; ", "is cut" },
 	{ RUN1 COLS LOG(00, 01) EVENT "00; ", "has bytes behind it" },
-	{ RUN1 COLS LOG(00, 01) "04 05 01 09 02; ", "flags" },
+	{ RUN1 COLS LOG(00, 01) "08 05 01 09 02; ", "flags" },
+	{ RUN1 COLS LOG(00, 01) "04 05 01 09 02; ", "is cut" },
+	{ RUN1 COLS LOG(00, 01) "04 05 01 09 02 00; ", "no changes" },
+	{ RUN1 COLS LOG(00, 01) "04 05 01 09 02 02 00 01 00 07 07; ",
+	    "no changes, or more" },
+	{ RUN1 COLS LOG(00, 01) "04 05 01 09 02 01 00 00 00 07 07; ",
+	    "changes no choice" },
+	{ RUN1 COLS LOG(00, 01) "04 05 01 09 02 01 00 02 01 07 08 07; ",
+	    "more than it has" },
+	{ RUN1 COLS LOG(00, 01) "04 05 01 09 02 01 00 01 02 07 07; ",
+	    "too large" },
+	{ RUN1 COLS LOG(00, 01) "04 05 01 09 02 01 00 01 01 07 07; ",
+	    "into itself" },
+	{ RUN1 COLS LOG(00, 01) "04 05 01 09 02 01 00 01 00 808004 808004; ",
+	    "too large" },
+	{ RUN1 COLS LOG(00, 01) "04 05 01 09 02 02 00 01 00 07 07 "
+	    "ffffffff0f 01 00 07 07; " WHOLE, "too large" },
 	{ RUN1 COLS LOG(00, 01) "01 00 00 05 01 09 02; ", "moves nowhere" },
 	{ RUN1 COLS LOG(00, 02) "01 ffffffffffffffffff01 00 05 01 09 02 "
 	    "01 01 00 05 01 09 02; ", "moves beyond" },
