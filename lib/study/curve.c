@@ -133,7 +133,10 @@ lru_event(struct cl_curve *c, struct scope *s, const uint32_t *keys,
 
 	if (s->stack != NULL && n > s->depth + 1)
 		deepen(c, s, n - 1);
-	cl_recency_event(s->recency, keys, n, s->base, c->rank);
+	if (c->o.contract == CL_CONTRACT_SERIAL)
+		cl_recency_use(s->recency, keys, n, s->base, c->rank);
+	else
+		cl_recency_event(s->recency, keys, n, s->base, c->rank);
 	if (s->depth == 0) {
 		for (i = 0; i < n; i++)
 			count(s, c->rank[i]);
@@ -228,7 +231,8 @@ cl_curve_event(struct cl_curve *c, uint32_t column, const uint32_t *keys,
 {
 	uint32_t i;
 
-	if (c->o.contract != CL_CONTRACT_SERIAL) {
+	if (c->o.contract != CL_CONTRACT_SERIAL ||
+	    c->o.policy == CL_CURVE_LRU) {
 		event(c, column, keys, next, n);
 		return;
 	}

@@ -1,16 +1,21 @@
 /*
- * Uses have numbered places on a line, and a bit says that a place is the last
- * use of its key; so the rank of a key is the number of bits from its place
- * on.  Bits are counted by word, by group of 8 words and by block of 16 groups,
- * so that a rank costs a few additions at each scale.  The line is four
- * times as long as there are keys; where it ends, the places in use move to its
- * front, which is a step every third use at most.
+ * All keys have a rank from the start, those that were not used behind those
+ * that were, so that a key is new where its rank is above the number of keys
+ * that were used.
  *
- * Place 0 is of nobody: a key that was not used is there.
+ * A few keys, such as those of a layer, are kept as their ranks, a byte each:
+ * a use adds one to all that are below the key's own, sixteen at a time.
  *
- * A few keys, such as those of a layer, are faster without a line: each has
- * the time of its last use, and a rank is how many are as late, all compared
- * eight at a time.  Times are 15 bits; where they end, they become ranks.
+ * More are on a line: uses have numbered places, and a bit says that a place is
+ * the last use of its key; so the rank of a key is the number of bits from its
+ * place on, which is all but those before it.  These are known for each word
+ * within its group, for each group within its block, and for each block; a bit
+ * that goes takes one from the counts behind it, and one that comes is the last
+ * and changes none.  Nothing of this branches by what the trace has.  The line
+ * is a few times as long as there are keys; where it ends, the places in use
+ * move to its front.
+ *
+ * Keys are used up to TURN at a time.
  */
 
 #include <assert.h>
@@ -20,34 +25,38 @@
 #include "cl/err.h"
 #include "cl/recency.h"
 
-#define WORD	64u			/* places */
-#define GROUP	8u			/* words; their counts are one u64 */
-#define BLOCK	16u			/* groups */
-#define PLACES	(WORD * GROUP * BLOCK)	/* of a block */
-#define LENGTH	4u			/* of the line, in keys */
-#define FEW		512u		/* keys that have times */
-#define LANES		8u
+#define TURN		8u
+#define FEW		256u			/* keys that have bytes */
+#define WORD		64u			/* places */
+#define FAN		16u			/* words, or groups */
+#define GROUP		(WORD * FAN)		/* places */
+#define BLOCK		(GROUP * FAN)
+#define LENGTH		4u			/* of the line, in keys */
+#define BYTES		16u			/* lanes */
+#define COUNTS		8u
+#define BLOCKS		4u
 
-typedef uint16_t eight __attribute__((vector_size(16)));
-typedef int16_t eight_times __attribute__((vector_size(16)));
+typedef int8_t bytes __attribute__((vector_size(16)));
+typedef uint16_t counts __attribute__((vector_size(16)));
+typedef uint32_t blocks __attribute__((vector_size(16)));
 
 struct cl_recency {
 	uint32_t	 nkeys;
+	uint32_t	 used;		/* so many were */
 
-	/* times */
-	int16_t		*time;		/* of each key; NULL: there is a line */
-	int16_t		 now;
-	int16_t		*rank;		/* scratch, for when times end */
+	/* few keys */
+	bytes		*few;		/* ranks less FIRST; NULL: a line */
+	uint32_t	 nfew;		/* vectors; what is no key is last */
 
 	/* a line */
 	uint32_t	 end;		/* places */
 	uint32_t	 next;		/* the first free place */
+	uint32_t	 nblocks;	/* and room for a vector behind them */
 	uint32_t	*place;		/* of each key */
-	uint32_t	*key;		/* of each place */
 	uint64_t	*bits;
-	uint64_t	*in_words;	/* of a group: a byte for each word */
-	uint16_t	*in_group;
-	uint32_t	*in_block;
+	uint16_t	*word;		/* bits of the group before each */
+	uint16_t	*group;		/* of the block before each */
+	uint32_t	*block;		/* before each */
 };
 
 static inline uint32_t
@@ -61,33 +70,83 @@ count_bits(uint64_t v)
 	return ((uint32_t)(v * UINT64_C(0x0101010101010101) >> 56));
 }
 
-static int
-open_times(struct cl_recency *r)
+static inline bytes
+splat(int8_t x)
 {
-	size_t n = r->nkeys + LANES;		/* padded with the earliest */
+	uint64_t v[2];
+	bytes all;
 
-	r->time = calloc(n, sizeof(*r->time));
-	r->rank = calloc(n, sizeof(*r->rank));
-	return (r->time != NULL && r->rank != NULL ? CL_OK : CL_ENOMEM);
+	v[0] = v[1] = (uint8_t)x * UINT64_C(0x0101010101010101);
+	memcpy(&all, v, sizeof(all));
+	return (all);
+}
+
+/* The line reaches a word: so many bits are before it. */
+static void
+enter_word(struct cl_recency *r, uint32_t word, uint32_t before)
+{
+	uint32_t group = word / FAN, block = group / FAN;
+
+	if (word % (FAN * FAN) == 0)
+		r->block[block] = before;
+	before -= r->block[block];
+	if (word % FAN == 0)
+		r->group[group] = (uint16_t)before;
+	r->word[word] = (uint16_t)(before - r->group[group]);
+	r->bits[word] = 0;
+}
+
+/* All keys are the first places of the line. */
+static void
+fill_front(struct cl_recency *r)
+{
+	uint32_t at;
+
+	for (at = 0; at < r->nkeys; at += WORD) {
+		enter_word(r, at / WORD, at);
+		r->bits[at / WORD] = r->nkeys - at >= WORD ? UINT64_MAX :
+		    (UINT64_C(1) << (r->nkeys - at)) - 1;
+	}
+	r->next = r->nkeys;
 }
 
 static int
 open_line(struct cl_recency *r)
 {
-	size_t nblocks = (LENGTH * (size_t)r->nkeys + 1) / PLACES + 1;
-	size_t places = nblocks * PLACES;
+	uint32_t key;
+	size_t places;
 
-	r->end = LENGTH * r->nkeys + 1;
-	r->next = 1;
+	r->end = LENGTH * r->nkeys + TURN;
+	r->nblocks = r->end / BLOCK + 1;
+	places = (size_t)r->nblocks * BLOCK;
 	r->place = calloc(r->nkeys, sizeof(*r->place));
-	r->key = calloc(r->end, sizeof(*r->key));
 	r->bits = calloc(places / WORD, sizeof(*r->bits));
-	r->in_words = calloc(places / WORD / GROUP, sizeof(*r->in_words));
-	r->in_group = calloc(places / WORD / GROUP, sizeof(*r->in_group));
-	r->in_block = calloc(nblocks, sizeof(*r->in_block));
-	return (r->place != NULL && r->key != NULL && r->bits != NULL &&
-	    r->in_words != NULL && r->in_group != NULL &&
-	    r->in_block != NULL ? CL_OK : CL_ENOMEM);
+	r->word = calloc(places / WORD, sizeof(*r->word));
+	r->group = calloc(places / GROUP, sizeof(*r->group));
+	r->block = calloc(r->nblocks + BLOCKS, sizeof(*r->block));
+	if (r->place == NULL || r->bits == NULL || r->word == NULL ||
+	    r->group == NULL || r->block == NULL)
+		return (CL_ENOMEM);
+	for (key = 0; key < r->nkeys; key++)
+		r->place[key] = key;
+	fill_front(r);
+	return (CL_OK);
+}
+
+static int
+open_few(struct cl_recency *r)
+{
+	int8_t *rank;
+	uint32_t i;
+
+	r->nfew = (r->nkeys + BYTES - 1) / BYTES;
+	if ((r->few = calloc(r->nfew, sizeof(*r->few))) == NULL)
+		return (CL_ENOMEM);
+	rank = (int8_t *)r->few;
+	for (i = 0; i < r->nfew * BYTES; i++)
+		rank[i] = i < r->nkeys ? (int8_t)((int)i + INT8_MIN) :
+		    INT8_MAX;
+	return (CL_OK);
 }
 
 struct cl_recency *
@@ -98,7 +157,7 @@ cl_recency_new(uint32_t nkeys, struct cl_err *err)
 	assert(nkeys > 0 && nkeys < 1u << 28);
 	if ((r = calloc(1, sizeof(*r))) != NULL) {
 		r->nkeys = nkeys;
-		if ((nkeys <= FEW ? open_times(r) : open_line(r)) == CL_OK)
+		if ((nkeys <= FEW ? open_few(r) : open_line(r)) == CL_OK)
 			return (r);
 	}
 	cl_fail_nomem(err, "ranks of experts");
@@ -106,99 +165,96 @@ cl_recency_new(uint32_t nkeys, struct cl_err *err)
 	return (NULL);
 }
 
-/* Add one to all counts of a place, or take one away: by is 1 or -1. */
-static inline void
-count_place(struct cl_recency *r, uint32_t place, int by)
+/* How many bits are before a place. */
+static inline uint32_t
+count_before(const struct cl_recency *r, uint32_t place)
 {
-	uint32_t word = place / WORD, group = word / GROUP;
+
+	return (count_bits(r->bits[place / WORD] &
+	    ((UINT64_C(1) << place % WORD) - 1)) + r->word[place / WORD] +
+	    r->group[place / GROUP] + r->block[place / BLOCK]);
+}
+
+/* Of FAN counts, those behind one go down by one. */
+static inline void
+lower(uint16_t *count, uint32_t at)
+{
+	static const uint16_t one[2 * FAN] = { [FAN] = 1, 1, 1, 1, 1, 1, 1, 1,
+	    1, 1, 1, 1, 1, 1, 1, 1 };
+	uint32_t i;
+	counts v, w;
+
+	for (i = 0; i < FAN; i += COUNTS) {
+		memcpy(&v, count + i, sizeof(v));
+		memcpy(&w, one + FAN - 1 - at + i, sizeof(w));
+		v -= w;
+		memcpy(count + i, &v, sizeof(v));
+	}
+}
+
+/* A bit goes. */
+static inline void
+clear_place(struct cl_recency *r, uint32_t place)
+{
+	uint32_t word = place / WORD, group = place / GROUP, i;
+	const uint32_t b = place / BLOCK;
+	const blocks block = { b, b, b, b };
+	blocks at = { 1, 2, 3, 4 }, v;
 
 	r->bits[word] ^= UINT64_C(1) << place % WORD;
-	r->in_words[group] += (uint64_t)by << word % GROUP * 8;
-	r->in_group[group] = (uint16_t)(r->in_group[group] + by);
-	r->in_block[group / BLOCK] += (uint32_t)by;
-}
-
-/* The counts of the words of a group behind word w of it. */
-static inline uint32_t
-words_behind(const struct cl_recency *r, uint32_t group, uint32_t w)
-{
-	uint64_t v = r->in_words[group] >> w * 8 >> 8;
-
-	v = (v & UINT64_C(0x00ff00ff00ff00ff)) +
-	    (v >> 8 & UINT64_C(0x00ff00ff00ff00ff));
-	return ((uint32_t)(v * UINT64_C(0x0001000100010001) >> 48));
-}
-
-/*
- * The counts of the groups of a block behind group g of it: all sixteen are
- * added, under a mask, since a loop of a few steps costs more in branches that
- * nobody can predict.
- */
-static inline uint32_t
-groups_behind(const struct cl_recency *r, uint32_t block, uint32_t g)
-{
-	static const uint16_t mask[2 * BLOCK] = {
-	    [BLOCK] = 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff,
-	    0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff,
-	    0xffff };
-	const uint16_t *group = r->in_group + (size_t)block * BLOCK;
-	eight lo, hi, mlo, mhi;
-	uint64_t v[2];
-
-	memcpy(&lo, group, sizeof(lo));
-	memcpy(&hi, group + 8, sizeof(hi));
-	memcpy(&mlo, mask + BLOCK - 1 - g, sizeof(mlo));
-	memcpy(&mhi, mask + BLOCK - 1 - g + 8, sizeof(mhi));
-	lo = (lo & mlo) + (hi & mhi);
-	memcpy(v, &lo, sizeof(v));
-	/* Four lanes of at most 2 x 512 each, twice; their sum is in the top. */
-	return ((uint32_t)((v[0] + v[1]) * UINT64_C(0x0001000100010001) >>
-	    48));
-}
-
-/* How many places are in use from this one on. */
-static inline uint32_t
-count_from(const struct cl_recency *r, uint32_t place)
-{
-	uint32_t word = place / WORD, group = word / GROUP;
-	uint32_t b = group / BLOCK, last = (r->next - 1) / PLACES;
-	uint32_t sum;
-
-	sum = count_bits(r->bits[word] >> place % WORD) +
-	    words_behind(r, group, word % GROUP) +
-	    groups_behind(r, b, group % BLOCK);
-	while (++b <= last)
-		sum += r->in_block[b];
-	return (sum);
-}
-
-/* How many keys were used at that time or later. */
-static inline uint32_t
-count_later(const struct cl_recency *r, int16_t time)
-{
-	const int16_t t = (int16_t)(time - 1);
-	const eight_times limit = { t, t, t, t, t, t, t, t };
-	eight_times sum = { 0 }, v;
-	uint64_t half[2];
-	uint32_t i;
-
-	for (i = 0; i < r->nkeys; i += LANES) {
-		memcpy(&v, r->time + i, sizeof(v));
-		sum -= (eight_times)(v > limit);
+	lower(r->word + group * FAN, word % FAN);
+	lower(r->group + b * FAN, group % FAN);
+	for (i = 1; i < r->nblocks; i += BLOCKS, at += BLOCKS) {
+		memcpy(&v, r->block + i, sizeof(v));
+		v += (blocks)(at > block);
+		memcpy(r->block + i, &v, sizeof(v));
 	}
-	memcpy(half, &sum, sizeof(half));
-	/* Eight lanes of at most FEW / 8; their sum is in the top one. */
-	return ((uint32_t)((half[0] + half[1]) *
-	    UINT64_C(0x0001000100010001) >> 48));
+}
+
+/* Up to TURN bits come, at the end of the line. */
+static inline void
+add_places(struct cl_recency *r, uint32_t n)
+{
+	uint32_t word = r->next / WORD, at = r->next % WORD;
+	uint64_t ones = (UINT64_C(1) << n) - 1;
+
+	if (at == 0)
+		enter_word(r, word, r->nkeys - n);
+	r->bits[word] |= ones << at;
+	if (at + n > WORD) {
+		enter_word(r, word + 1, r->nkeys - n + WORD - at);
+		r->bits[word + 1] = ones >> (WORD - at);
+	}
+	r->next += n;
+}
+
+/* The places in use move to the front of the line, in their order. */
+static void
+compact(struct cl_recency *r)
+{
+	uint32_t key;
+
+	for (key = 0; key < r->nkeys; key++)
+		r->place[key] = count_before(r, r->place[key]);
+	fill_front(r);
+}
+
+/* The rank of a key, from 0 on, among all. */
+static inline uint32_t
+order_of(const struct cl_recency *r, uint32_t key)
+{
+
+	if (r->few != NULL)
+		return ((uint32_t)(((const int8_t *)r->few)[key] - INT8_MIN));
+	return (r->nkeys - 1 - count_before(r, r->place[key]));
 }
 
 static inline uint32_t
 rank_of(const struct cl_recency *r, uint32_t key)
 {
+	uint32_t order = order_of(r, key);
 
-	if (r->time != NULL)
-		return (r->time[key] == 0 ? 0 : count_later(r, r->time[key]));
-	return (r->place[key] == 0 ? 0 : count_from(r, r->place[key]));
+	return (order < r->used ? order + 1 : 0);
 }
 
 uint32_t
@@ -208,121 +264,122 @@ cl_recency_rank(const struct cl_recency *r, uint32_t key)
 	return (rank_of(r, key));
 }
 
-/* Times end: keep their order, from 1 on. */
-static void
-restart_times(struct cl_recency *r)
+/* What members have in their turn: those before it were used since. */
+static inline void
+order_few(const bytes *limit, uint32_t n, uint32_t *order)
 {
-	uint32_t key;
-	int16_t used = 0;
+	bytes at = { 0, 1, 2, 3, 4, 5, 6, 7 }, own = { 0 }, v = { 0 };
+	int8_t *was = (int8_t *)&own;
+	uint32_t i;
 
-	for (key = 0; key < r->nkeys; key++) {
-		r->rank[key] = (int16_t)rank_of(r, key);
-		if (r->rank[key] > used)
-			used = r->rank[key];
-	}
-	for (key = 0; key < r->nkeys; key++)
-		if (r->rank[key] > 0)
-			r->time[key] = (int16_t)(used + 1 - r->rank[key]);
-	r->now = used;
+	for (i = 0; i < n; i++)
+		was[i] = ((const int8_t *)&limit[i])[0];
+	for (i = 0; i < n; i++)
+		v -= (bytes)(limit[i] > own) & (bytes)(at > splat((int8_t)i));
+	for (i = 0; i < n; i++)
+		order[i] = (uint32_t)(was[i] - INT8_MIN +
+		    ((const int8_t *)&v)[i]);
 }
 
-/* Places 1 to n are in use, and no other. */
-static void
-count_anew(struct cl_recency *r, uint32_t n)
+/* How many limits are above, as a negative number: what a comparison has. */
+static inline bytes
+count_above(bytes v, const bytes *limit)
 {
-	uint32_t word, words = (r->end / WORD / GROUP + 1) * GROUP, to, k;
 
-	for (word = 0; word < words; word++) {
-		to = word * WORD > n ? 0 : n + 1 - word * WORD;
-		r->bits[word] = to >= WORD ? UINT64_MAX :
-		    (UINT64_C(1) << to) - 1;
-		r->bits[word] &= word == 0 ? ~UINT64_C(1) : UINT64_MAX;
-		k = count_bits(r->bits[word]);
-		if (word % GROUP == 0)
-			r->in_words[word / GROUP] = r->in_group[word / GROUP] =
-			    0;
-		if (word % (GROUP * BLOCK) == 0)
-			r->in_block[word / GROUP / BLOCK] = 0;
-		r->in_words[word / GROUP] |= (uint64_t)k << word % GROUP * 8;
-		r->in_group[word / GROUP] = (uint16_t)(k +
-		    r->in_group[word / GROUP]);
-		r->in_block[word / GROUP / BLOCK] += k;
-	}
+	return ((bytes)(v < limit[0]) + (bytes)(v < limit[1]) +
+	    (bytes)(v < limit[2]) + (bytes)(v < limit[3]) +
+	    (bytes)(v < limit[4]) + (bytes)(v < limit[5]) +
+	    (bytes)(v < limit[6]) + (bytes)(v < limit[7]));
 }
 
-/* The places in use move to the front of the line, in their order. */
-static void
-compact(struct cl_recency *r)
+/* Up to TURN keys are used; order, if any: what each has in its turn. */
+static inline void
+use_few(struct cl_recency *r, const uint32_t *keys, uint32_t n, uint32_t base,
+    uint32_t *order)
 {
-	uint32_t word, place, to = 1;
-	uint64_t bits;
+	int8_t *rank = (int8_t *)r->few;
+	bytes limit[TURN];
+	uint32_t i;
 
-	for (word = 0; word <= r->end / WORD; word++)
-		for (bits = r->bits[word]; bits != 0; bits &= bits - 1) {
-			place = word * WORD +
-			    (uint32_t)__builtin_ctzll(bits);
-			r->key[to] = r->key[place];
-			r->place[r->key[to]] = to;
-			to++;
-		}
-	count_anew(r, to - 1);
-	r->next = to;
+	for (i = 0; i < n; i++)
+		limit[i] = splat(rank[keys[i] - base]);
+	for (; i < TURN; i++)
+		limit[i] = splat(INT8_MIN);
+	if (order != NULL)
+		order_few(limit, n, order);
+	for (i = 0; i < r->nfew; i++)
+		r->few[i] -= count_above(r->few[i], limit);
+	for (i = 0; i < n; i++)
+		rank[keys[i] - base] = (int8_t)((int)(n - 1 - i) + INT8_MIN);
 }
 
 static inline void
-use(struct cl_recency *r, uint32_t key)
+use_line(struct cl_recency *r, const uint32_t *keys, uint32_t n, uint32_t base,
+    uint32_t *order)
 {
+	uint32_t i, place;
 
-	if (r->time != NULL) {
-		if (r->now == INT16_MAX)
-			restart_times(r);
-		r->time[key] = ++r->now;
-		return;
-	}
-	if (r->next == r->end)
+	if (r->end - r->next < n)
 		compact(r);
-	if (r->place[key] != 0)
-		count_place(r, r->place[key], -1);
-	r->place[key] = r->next;
-	r->key[r->next] = key;
-	count_place(r, r->next++, 1);
+	for (i = 0; i < n; i++) {
+		place = r->place[keys[i] - base];
+		if (order != NULL)
+			order[i] = r->nkeys - 1 - count_before(r, place);
+		clear_place(r, place);
+	}
+	for (i = 0; i < n; i++)
+		r->place[keys[i] - base] = r->next + i;
+	add_places(r, n);
 }
 
 void
-cl_recency_use(struct cl_recency *r, uint32_t key)
+cl_recency_use(struct cl_recency *r, const uint32_t *keys, uint32_t n,
+    uint32_t base, uint32_t *rank)
 {
+	uint32_t i, at, turn;
 
-	use(r, key);
+	for (at = 0; at < n; at += turn) {
+		turn = n - at < TURN ? n - at : TURN;
+		if (r->few != NULL)
+			use_few(r, keys + at, turn, base, rank + at);
+		else
+			use_line(r, keys + at, turn, base, rank + at);
+	}
+	for (i = 0; i < n; i++) {
+		rank[i] = rank[i] < r->used ? rank[i] + 1 : 0;
+		r->used += rank[i] == 0;
+	}
 }
 
 void
 cl_recency_event(struct cl_recency *r, const uint32_t *keys, uint32_t n,
     uint32_t base, uint32_t *rank)
 {
-	uint32_t i;
+	uint32_t i, at, turn, fresh = 0;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		rank[i] = rank_of(r, keys[i] - base);
-	for (i = 0; i < n; i++)
-		use(r, keys[i] - base);
+		fresh += rank[i] == 0;
+	}
+	r->used += fresh;
+	for (at = 0; at < n; at += turn) {
+		turn = n - at < TURN ? n - at : TURN;
+		if (r->few != NULL)
+			use_few(r, keys + at, turn, base, NULL);
+		else
+			use_line(r, keys + at, turn, base, NULL);
+	}
 }
 
 uint32_t
 cl_recency_top(const struct cl_recency *r, uint32_t *keys, uint32_t n)
 {
-	uint32_t place, found = 0, key, rank;
+	uint32_t key, rank;
 
-	for (key = 0; r->time != NULL && key < r->nkeys; key++)
-		if ((rank = rank_of(r, key)) > 0 && rank <= n) {
+	for (key = 0; key < r->nkeys; key++)
+		if ((rank = rank_of(r, key)) > 0 && rank <= n)
 			keys[rank - 1] = key;
-			found++;
-		}
-	if (r->time != NULL)
-		return (found);
-	for (place = r->next; place-- > 1 && found < n;)
-		if (r->bits[place / WORD] >> place % WORD & 1)
-			keys[found++] = r->key[place];
-	return (found);
+	return (n < r->used ? n : r->used);
 }
 
 void
@@ -331,13 +388,11 @@ cl_recency_free(struct cl_recency *r)
 
 	if (r == NULL)
 		return;
-	free(r->time);
-	free(r->rank);
+	free(r->few);
 	free(r->place);
-	free(r->key);
 	free(r->bits);
-	free(r->in_words);
-	free(r->in_group);
-	free(r->in_block);
+	free(r->word);
+	free(r->group);
+	free(r->block);
 	free(r);
 }

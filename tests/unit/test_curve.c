@@ -241,41 +241,80 @@ a_belady_curve_under_retain_is_refused(void)
 	cl_keys_free(keys);
 }
 
-/* Ranks against a list, over lines that were compacted often. */
+struct list {
+	uint32_t	*key;		/* the most recent first */
+	uint32_t	 n;
+};
+
+static uint32_t
+rank_in_list(const struct list *l, uint32_t key)
+{
+	uint32_t i;
+
+	for (i = 0; i < l->n && l->key[i] != key; i++)
+		continue;
+	return (i == l->n ? 0 : i + 1);
+}
+
 static void
-check_ranks(uint32_t nkeys, uint32_t nuses)
+use_in_list(struct list *l, uint32_t key)
+{
+	uint32_t rank = rank_in_list(l, key);
+
+	memmove(l->key + 1, l->key, (rank == 0 ? l->n++ : rank - 1) *
+	    sizeof(*l->key));
+	l->key[0] = key;
+}
+
+/* Ranks against a list: those of up to most keys, together or in turn. */
+static void
+check_ranks(uint32_t nkeys, uint32_t most, uint32_t nuses)
 {
 	struct cl_recency *r = cl_recency_new(nkeys, NULL);
-	uint32_t *list = malloc(nkeys * sizeof(*list));
-	uint32_t n = 0, i, j, key;
+	struct list l = { malloc(nkeys * sizeof(uint32_t)), 0 };
+	uint32_t key[100], rank[100], before, i, j, n, from;
 	uint64_t seed = nkeys;
+	bool together;
 
-	assert(r != NULL && list != NULL);
-	for (i = 0; i < nuses; i++) {
-		key = (uint32_t)cl_rng_below(&seed,
+	assert(r != NULL && l.key != NULL && most <= 100);
+	for (i = 0; i < nuses; i += n) {
+		n = 1 + (uint32_t)cl_rng_below(&seed, most);
+		from = (uint32_t)cl_rng_below(&seed,
 		    1 + cl_rng_below(&seed, nkeys));
-		for (j = 0; j < n && list[j] != key; j++)
-			continue;
-		assert(cl_recency_rank(r, key) == (j == n ? 0 : j + 1));
-		n += j == n;
-		memmove(list + 1, list, j * sizeof(*list));
-		list[0] = key;
-		cl_recency_use(r, key);
+		together = cl_rng_below(&seed, 2) > 0;
+		for (j = 0; j < n; j++)
+			key[j] = 7 + (from + j * (nkeys - 1)) % nkeys;
+		if (together)
+			cl_recency_event(r, key, n, 7, rank);
+		else
+			cl_recency_use(r, key, n, 7, rank);
+		for (j = 0; j < n && together; j++)
+			assert(rank[j] == rank_in_list(&l, key[j] - 7));
+		for (j = 0; j < n; j++) {
+			before = rank_in_list(&l, key[j] - 7);
+			assert(together || rank[j] == before);
+			use_in_list(&l, key[j] - 7);
+		}
+		assert(cl_recency_rank(r, from) == n);
 	}
 	cl_recency_free(r);
-	free(list);
+	free(l.key);
 }
 
 static void
 a_rank_is_the_place_in_a_list(void)
 {
 
-	check_ranks(1, 10);
-	check_ranks(2, 100);
-	check_ranks(63, 3000);
-	check_ranks(300, 70000);
-	check_ranks(513, 5000);
-	check_ranks(9000, 40000);
+	check_ranks(1, 1, 10);
+	check_ranks(2, 1, 100);
+	check_ranks(63, 1, 3000);
+	check_ranks(256, 1, 20000);
+	check_ranks(257, 1, 20000);
+	check_ranks(9000, 1, 40000);
+	check_ranks(16, 16, 1000);
+	check_ranks(256, 100, 20000);
+	check_ranks(384, 100, 20000);
+	check_ranks(9000, 50, 60000);
 }
 
 static void
@@ -299,7 +338,8 @@ a_reset_keeps_what_caches_hold(void)
 }
 
 static const struct unit table[] = {
-	{ "a rank is the place in a list", a_rank_is_the_place_in_a_list },
+	{ "a rank is the place in a list, together or in turn",
+	    a_rank_is_the_place_in_a_list },
 	{ "an lru curve is lru at every capacity",
 	    an_lru_curve_is_lru_at_every_capacity },
 	{ "a belady curve is belady at every capacity",
