@@ -20,25 +20,22 @@ struct cl_stack;
 struct cl_stack	*cl_stack_new(uint32_t nkeys, uint32_t depth, uint32_t nevent,
 		    struct cl_err *);
 
-/* The least capacity that holds each key; 0: none up to the depth. */
-const uint32_t	*cl_stack_places(const struct cl_stack *);
-
 /*
  * An event of n distinct keys less base, each in all caches that can keep it.
  * worth[i] is what key i is worth from now on; of what must make room, caches
- * keep what is worth more.  No two keys may be worth the same.
+ * keep what is worth more.  No two keys may be worth the same.  place[i] is the
+ * least capacity that held it before; 0: none up to the depth.
  */
 void	cl_stack_event(struct cl_stack *, const uint32_t *keys,
-	    const uint64_t *worth, uint32_t n, uint32_t base);
+	    const uint64_t *worth, uint32_t n, uint32_t base, uint32_t *place);
 
 /*
- * Look deeper from now on.  What lies between is the caller's to append: each
- * key that is not there yet, at the least capacity that holds it.
+ * Look deeper from now on.  What the largest cache holds is the caller's to
+ * append, and what that is worth: a key that is not there yet is placed at the
+ * next capacity.
  */
 void	cl_stack_deepen(struct cl_stack *, uint32_t depth);
-void	cl_stack_append(struct cl_stack *, uint32_t key);
-
-uint32_t	cl_stack_height(const struct cl_stack *);
+void	cl_stack_append(struct cl_stack *, uint32_t key, uint64_t worth);
 
 void	cl_stack_free(struct cl_stack *);		/* NULL is legal */
 

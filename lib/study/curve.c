@@ -70,11 +70,12 @@ cl_curve_new(const struct cl_keys *keys, const struct cl_curve_options *o,
 	c->scope = calloc(c->nscopes, sizeof(*c->scope));
 	c->rank = calloc(keys->nlargest, sizeof(*c->rank));
 	c->worth = calloc(keys->nlargest, sizeof(*c->worth));
+	c->place = calloc(keys->nlargest, sizeof(*c->place));
 	c->top = calloc(keys->nlargest, sizeof(*c->top));
 	c->last = calloc(keys->nkeys, sizeof(*c->last));
 	c->window = 1;
 	if (c->scope == NULL || c->rank == NULL || c->worth == NULL ||
-	    c->top == NULL || c->last == NULL)
+	    c->place == NULL || c->top == NULL || c->last == NULL)
 		goto nomem;
 	if (open_scopes(c, err) == CL_OK)
 		return (c);
@@ -87,7 +88,10 @@ nomem:
 	return (NULL);
 }
 
-/* Caches of less than n slots need a stack that deep: ranks do up to now. */
+/*
+ * Caches of less than n slots need a stack that deep.  Up to now ranks did, and
+ * say what keys are worth: less than the members of the event at hand.
+ */
 static void
 deepen(struct cl_curve *c, struct scope *s, uint32_t depth)
 {
@@ -97,8 +101,7 @@ deepen(struct cl_curve *c, struct scope *s, uint32_t depth)
 	cl_stack_deepen(s->stack, depth);
 	n = cl_recency_top(s->recency, c->top, depth);
 	for (i = 0; i < n; i++)
-		if (cl_stack_places(s->stack)[c->top[i]] == 0)
-			cl_stack_append(s->stack, c->top[i]);
+		cl_stack_append(s->stack, c->top[i], c->worth[0] - 1 - i);
 }
 
 /* Count what hits from which capacity on; 0: a key that is new. */
@@ -106,48 +109,43 @@ static inline void
 count(struct scope *s, uint32_t from)
 {
 
-	s->accesses++;
 	if (from == 0)
 		s->cold++;
 	else
 		s->from[from]++;
 }
 
-/* From which capacity on a member of that rank hits: see at the top. */
-static inline uint32_t
-hits_from(const struct scope *s, uint32_t rank, uint32_t place)
-{
-
-	if (rank == 0 || place > 0)
-		return (place);
-	return (rank > s->depth ? rank : s->depth + 1);
-}
-
-/* One event under lru. */
+/* Caches that no event overflows: ranks do. */
 static void
-lru_event(struct cl_curve *c, struct scope *s, const uint32_t *keys,
+rank_event(struct cl_curve *c, struct scope *s, const uint32_t *keys,
     uint32_t n)
 {
-	const uint32_t *place;
 	uint32_t i;
 
-	if (s->stack != NULL && n > s->depth + 1)
-		deepen(c, s, n - 1);
 	if (c->o.contract == CL_CONTRACT_SERIAL)
 		cl_recency_use(s->recency, keys, n, s->base, c->rank);
 	else
 		cl_recency_event(s->recency, keys, n, s->base, c->rank);
-	if (s->depth == 0) {
-		for (i = 0; i < n; i++)
-			count(s, c->rank[i]);
-	} else {
-		place = cl_stack_places(s->stack);
-		for (i = 0; i < n; i++)
-			count(s, hits_from(s, c->rank[i],
-			    place[keys[i] - s->base]));
+	for (i = 0; i < n; i++)
+		count(s, c->rank[i]);
+}
+
+/* lru under event: what is no place in the stack is a rank behind it. */
+static void
+lru_event(struct cl_curve *c, struct scope *s, const uint32_t *keys,
+    uint32_t n)
+{
+	uint32_t i, rank;
+
+	if (n > s->depth + 1)
+		deepen(c, s, n - 1);
+	cl_recency_event(s->recency, keys, n, s->base, c->rank);
+	cl_stack_event(s->stack, keys, c->worth, n, s->base, c->place);
+	for (i = 0; i < n; i++) {
+		rank = c->rank[i] > s->depth ? c->rank[i] : s->depth + 1;
+		rank = c->place[i] > 0 ? c->place[i] : rank;
+		count(s, c->rank[i] == 0 ? 0 : rank);
 	}
-	if (s->stack != NULL)
-		cl_stack_event(s->stack, keys, c->worth, n, s->base);
 }
 
 static void
@@ -156,9 +154,9 @@ belady_event(struct cl_curve *c, struct scope *s, const uint32_t *keys,
 {
 	uint32_t i;
 
+	cl_stack_event(s->stack, keys, c->worth, n, s->base, c->place);
 	for (i = 0; i < n; i++)
-		count(s, cl_stack_places(s->stack)[keys[i] - s->base]);
-	cl_stack_event(s->stack, keys, c->worth, n, s->base);
+		count(s, c->place[i]);
 }
 
 static void
@@ -166,10 +164,13 @@ scope_event(struct cl_curve *c, struct scope *s, const uint32_t *keys,
     uint32_t n)
 {
 
-	if (c->o.policy == CL_CURVE_LRU)
-		lru_event(c, s, keys, n);
-	else
+	s->accesses += n;
+	if (s->stack == NULL)
+		rank_event(c, s, keys, n);
+	else if (s->recency == NULL)
 		belady_event(c, s, keys, n);
+	else
+		lru_event(c, s, keys, n);
 }
 
 /* What members are worth: the more recent, or the sooner used again, more. */
@@ -179,9 +180,12 @@ set_worth(struct cl_curve *c, const uint32_t *keys, const uint32_t *next,
 {
 	uint32_t i;
 
-	for (i = 0; i < n; i++)
-		c->worth[i] = next == NULL ? ++c->now :
-		    ~((uint64_t)next[i] << 32 | keys[i]);
+	if (next == NULL)
+		for (i = 0; i < n; i++)
+			c->worth[i] = c->now++;
+	else
+		for (i = 0; i < n; i++)
+			c->worth[i] = ~((uint64_t)next[i] << 32 | keys[i]);
 }
 
 static void
@@ -189,7 +193,8 @@ event(struct cl_curve *c, uint32_t column, const uint32_t *keys,
     const uint32_t *next, uint32_t n)
 {
 
-	set_worth(c, keys, next, n);
+	if (c->scope[0].stack != NULL)
+		set_worth(c, keys, next, n);
 	scope_event(c, &c->scope[0], keys, n);
 	if (c->o.layers)
 		scope_event(c, &c->scope[column + 1], keys, n);
@@ -279,6 +284,7 @@ cl_curve_free(struct cl_curve *c)
 	free(c->scope);
 	free(c->rank);
 	free(c->worth);
+	free(c->place);
 	free(c->top);
 	free(c->last);
 	free(c);

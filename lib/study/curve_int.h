@@ -33,6 +33,7 @@ struct cl_curve {
 	/* the event at hand */
 	uint32_t	*rank;
 	uint64_t	*worth;
+	uint32_t	*place;
 	uint32_t	*top;
 };
 

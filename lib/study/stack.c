@@ -27,17 +27,25 @@
 #include "cl/err.h"
 #include "cl/stack.h"
 
+#define NONE		UINT32_MAX
+
+struct slot {
+	uint64_t	 worth;
+	uint32_t	 key;
+};
+
 struct cl_stack {
 	uint32_t	 depth;
 	uint32_t	 nevent;
 	uint32_t	 height;
-	uint32_t	*key;		/* at each place from 1 */
+	struct slot	*slot;		/* each place from 1 */
 	uint32_t	*place;		/* of each key; 0: none */
-	uint64_t	*worth;		/* of each key */
-	uint32_t	*pool;		/* ascending by worth */
+	struct slot	*pool;		/* ascending by worth */
 	uint32_t	 npool;
 	uint32_t	 event;		/* number of the event at hand, > 0 */
 	uint32_t	*member;	/* of each key: the event it is in */
+	uint32_t	*at;		/* each place's member, or NONE */
+	bool		*placed;	/* of each member */
 	uint32_t	 nkeys;
 };
 
@@ -52,13 +60,14 @@ cl_stack_new(uint32_t nkeys, uint32_t depth, uint32_t nevent,
 	s->depth = depth;
 	s->nevent = nevent;
 	s->nkeys = nkeys;
-	s->key = calloc((size_t)nkeys + 1, sizeof(*s->key));
+	s->slot = calloc((size_t)nkeys + 1, sizeof(*s->slot));
 	s->place = calloc(nkeys, sizeof(*s->place));
-	s->worth = calloc(nkeys, sizeof(*s->worth));
 	s->pool = calloc((size_t)nevent + 1, sizeof(*s->pool));
 	s->member = calloc(nkeys, sizeof(*s->member));
-	if (s->key != NULL && s->place != NULL && s->worth != NULL &&
-	    s->pool != NULL && s->member != NULL)
+	s->at = calloc((size_t)nevent + 1, sizeof(*s->at));
+	s->placed = calloc(nevent, sizeof(*s->placed));
+	if (s->slot != NULL && s->place != NULL && s->pool != NULL &&
+	    s->member != NULL && s->at != NULL && s->placed != NULL)
 		return (s);
 
 nomem:
@@ -67,31 +76,51 @@ nomem:
 	return (NULL);
 }
 
-const uint32_t *
-cl_stack_places(const struct cl_stack *s)
-{
-
-	return (s->place);
-}
-
 static inline void
-put(struct cl_stack *s, uint32_t place, uint32_t key)
+put(struct cl_stack *s, uint32_t place, uint64_t worth, uint32_t key)
 {
 
-	s->key[place] = key;
+	s->slot[place].worth = worth;
+	s->slot[place].key = key;
 	s->place[key] = place;
 }
 
-static inline void
-pool_add(struct cl_stack *s, uint32_t key)
+/*
+ * No cache is larger than the event: they end with members alone.  Where none
+ * was there before, and it is so where events come by turns of many layers,
+ * these are the first in order.
+ */
+static void
+place_only_members(struct cl_stack *s, const uint32_t *keys,
+    const uint64_t *worth, uint32_t n, uint32_t base, const uint32_t *place)
 {
-	uint32_t i = s->npool++;
+	uint32_t c, i, next = 0, hits = 0;
 
-	while (i > 0 && s->worth[s->pool[i - 1]] > s->worth[key]) {
-		s->pool[i] = s->pool[i - 1];
-		i--;
+	for (c = 1; c <= s->height; c++)
+		s->place[s->slot[c].key] = 0;
+	s->height = s->depth;
+	for (i = 0; i < n; i++)
+		hits |= place[i];
+	for (c = 1; hits == 0 && c <= s->depth; c++)
+		put(s, c, worth[c - 1], keys[c - 1] - base);
+	if (hits == 0)
+		return;
+	for (c = 1; c <= s->depth; c++)
+		s->at[c] = NONE;
+	for (i = 0; i < n; i++) {
+		s->at[place[i]] = i;
+		s->placed[i] = false;
 	}
-	s->pool[i] = key;
+	for (c = 1; c <= s->depth; c++) {
+		i = s->at[c];
+		if (i == NONE || s->placed[i]) {
+			while (s->placed[next])
+				next++;
+			i = next;
+		}
+		s->placed[i] = true;
+		put(s, c, worth[i], keys[i] - base);
+	}
 }
 
 static inline bool
@@ -101,78 +130,96 @@ is_member(const struct cl_stack *s, uint32_t key)
 	return (s->member[key] == s->event);
 }
 
-/* Caches no larger than the event: where it ends. */
-static uint32_t
+static inline void
+pool_add(struct cl_stack *s, const struct slot *slot)
+{
+	uint32_t i = s->npool++;
+
+	while (i > 0 && s->pool[i - 1].worth > slot->worth) {
+		s->pool[i] = s->pool[i - 1];
+		i--;
+	}
+	s->pool[i] = *slot;
+}
+
+/* Caches no larger than the event. */
+static void
 place_members(struct cl_stack *s, const uint32_t *keys, uint32_t n,
     uint32_t base)
 {
-	uint32_t most = n < s->depth ? n : s->depth, c, old, next = 0;
+	uint32_t c, next = 0;
 
-	for (c = 1; c <= most; c++) {
-		old = c <= s->height ? s->key[c] : UINT32_MAX;
-		if (old == UINT32_MAX)
-			;
-		else if (is_member(s, old)) {
-			if (s->place[old] == c)
+	for (c = 1; c <= n; c++) {
+		if (c <= s->height) {
+			if (!is_member(s, s->slot[c].key))
+				pool_add(s, &s->slot[c]);
+			else if (s->place[s->slot[c].key] == c)
 				continue;	/* nobody put it elsewhere */
-		} else if (most == s->depth)
-			s->place[old] = 0;	/* nothing else is kept */
-		else
-			pool_add(s, old);
+		}
 		while (s->place[keys[next] - base] != 0 &&
 		    s->place[keys[next] - base] <= c)
 			next++;
-		put(s, c, keys[next] - base);
+		put(s, c, 0, keys[next] - base);
 	}
-	return (most);
+	if (n > s->height)
+		s->height = n;
 }
 
 /* Larger ones: what else they keep. */
 static void
 place_others(struct cl_stack *s, uint32_t c)
 {
-	uint32_t old;
 
 	while (s->npool > 0 && ++c <= s->depth) {
-		old = c <= s->height ? s->key[c] : UINT32_MAX;
-		if (old != UINT32_MAX && !is_member(s, old))
-			pool_add(s, old);
-		if (s->npool > 0)
-			put(s, c, s->pool[--s->npool]);
 		if (c > s->height)
 			s->height = c;
+		else if (!is_member(s, s->slot[c].key))
+			pool_add(s, &s->slot[c]);
+		if (s->npool > 0) {
+			s->npool--;
+			put(s, c, s->pool[s->npool].worth,
+			    s->pool[s->npool].key);
+		}
 	}
 	while (s->npool > 0)			/* below the depth */
-		s->place[s->pool[--s->npool]] = 0;
+		s->place[s->pool[--s->npool].key] = 0;
 }
 
 void
 cl_stack_event(struct cl_stack *s, const uint32_t *keys,
-    const uint64_t *worth, uint32_t n, uint32_t base)
+    const uint64_t *worth, uint32_t n, uint32_t base, uint32_t *place)
 {
-	uint32_t i, c;
+	uint32_t i;
 
 	assert(n <= s->nevent);
+	for (i = 0; i < n; i++)
+		place[i] = s->place[keys[i] - base];
+	if (n >= s->depth) {
+		place_only_members(s, keys, worth, n, base, place);
+		return;
+	}
 	if (++s->event == 0) {			/* 2^32 events: start anew */
 		memset(s->member, 0, s->nkeys * sizeof(*s->member));
 		s->event = 1;
 	}
 	for (i = 0; i < n; i++)
 		s->member[keys[i] - base] = s->event;
-	c = place_members(s, keys, n, base);
-	if (c > s->height)
-		s->height = c;
-	place_others(s, c);
+	place_members(s, keys, n, base);
+	place_others(s, n);
 	for (i = 0; i < n; i++)
-		s->worth[keys[i] - base] = worth[i];
+		s->slot[s->place[keys[i] - base]].worth = worth[i];
 }
 
 void
-cl_stack_append(struct cl_stack *s, uint32_t key)
+cl_stack_append(struct cl_stack *s, uint32_t key, uint64_t worth)
 {
 
-	assert(s->height < s->depth && s->place[key] == 0);
-	put(s, ++s->height, key);
+	if (s->place[key] == 0) {
+		assert(s->height < s->depth);
+		s->place[key] = ++s->height;
+		s->slot[s->height].key = key;
+	}
+	s->slot[s->place[key]].worth = worth;
 }
 
 void
@@ -183,23 +230,17 @@ cl_stack_deepen(struct cl_stack *s, uint32_t depth)
 	s->depth = depth;
 }
 
-uint32_t
-cl_stack_height(const struct cl_stack *s)
-{
-
-	return (s->height);
-}
-
 void
 cl_stack_free(struct cl_stack *s)
 {
 
 	if (s == NULL)
 		return;
-	free(s->key);
+	free(s->slot);
 	free(s->place);
-	free(s->worth);
 	free(s->pool);
 	free(s->member);
+	free(s->at);
+	free(s->placed);
 	free(s);
 }
