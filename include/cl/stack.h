@@ -37,6 +37,9 @@ void	cl_stack_event(struct cl_stack *, const uint32_t *keys,
 void	cl_stack_deepen(struct cl_stack *, uint32_t depth);
 void	cl_stack_append(struct cl_stack *, uint32_t key, uint64_t worth);
 
+/* Look no deeper from now on. */
+void	cl_stack_cut(struct cl_stack *, uint32_t depth);
+
 void	cl_stack_free(struct cl_stack *);		/* NULL is legal */
 
 #endif /* CL_STACK_H */

@@ -2,8 +2,12 @@
  * lru: a cache of C slots that is never smaller than an event holds the C most
  * recent keys, so that a key hits from its rank on.  Smaller ones, which an
  * event overflows, are kept as a stack of their own, as deep as the largest
- * event so far demands; inclusion joins the two.  Under retain, where nothing
- * is pinned, all of them hold the most recent keys.
+ * event demands; inclusion joins the two.  Under retain, where nothing is
+ * pinned, all of them hold the most recent keys.
+ *
+ * A cache that an event overflowed holds the most recent keys again when as
+ * many as it has slots were used in smaller events.  So the stack, which costs
+ * the more the deeper it is, grows where a prompt comes and is cut behind it.
  *
  * belady: the stack is all there is.
  */
@@ -104,6 +108,34 @@ deepen(struct cl_curve *c, struct scope *s, uint32_t depth)
 		cl_stack_append(s->stack, c->top[i], c->worth[0] - 1 - i);
 }
 
+/*
+ * Ranks are those before an event that the stack has taken.  Keys that were
+ * used since the last one that overflowed all of it are the first in rank.  Cut
+ * where they fill its caches, and where uses have paid for it to grow again.
+ */
+static void
+cut(struct cl_curve *c, struct scope *s, uint32_t n)
+{
+	uint32_t i, since = s->since;
+
+	if (n > s->depth) {
+		s->since = s->most = 0;
+		s->uses = 0;
+		return;
+	}
+	for (i = 0; i < n; i++)
+		since += c->rank[i] == 0 || c->rank[i] > s->since;
+	s->since = since;
+	s->uses += n;
+	s->most = n > s->most ? n : s->most;
+	if (since < s->depth || s->uses < s->nkeys)
+		return;
+	s->depth = s->most - 1;
+	cl_stack_cut(s->stack, s->depth);
+	s->since = s->most = 0;
+	s->uses = 0;
+}
+
 /* Count what hits from which capacity on; 0: a key that is new. */
 static inline void
 count(struct scope *s, uint32_t from)
@@ -146,6 +178,7 @@ lru_event(struct cl_curve *c, struct scope *s, const uint32_t *keys,
 		rank = c->place[i] > 0 ? c->place[i] : rank;
 		count(s, c->rank[i] == 0 ? 0 : rank);
 	}
+	cut(c, s, n);
 }
 
 static void

@@ -8,6 +8,9 @@ struct scope {
 	uint32_t	 base;
 	uint32_t	 nkeys;
 	uint32_t	 depth;		/* of the stack */
+	uint32_t	 since;		/* keys since all of it overflowed */
+	uint64_t	 uses;		/* the same of accesses, */
+	uint32_t	 most;		/* and of the largest event */
 	uint64_t	 accesses;
 	uint64_t	 cold;
 	uint64_t	*from;		/* [nkeys + 1] */

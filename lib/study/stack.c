@@ -231,6 +231,16 @@ cl_stack_deepen(struct cl_stack *s, uint32_t depth)
 }
 
 void
+cl_stack_cut(struct cl_stack *s, uint32_t depth)
+{
+
+	assert(depth <= s->depth);
+	s->depth = depth;
+	for (; s->height > depth; s->height--)
+		s->place[s->slot[s->height].key] = 0;
+}
+
+void
 cl_stack_free(struct cl_stack *s)
 {
 
