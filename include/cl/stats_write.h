@@ -13,11 +13,6 @@ struct cl_decision;
 struct cl_dst;
 struct cl_stats_writer;
 
-struct cl_stats_count {
-	const char	*name;
-	uint64_t	 n;
-};
-
 /* Writes the preamble and the RUN record at once. */
 struct cl_stats_writer	*cl_stats_writer_new(struct cl_dst *,
 			    const struct cl_stats_conds *run,
@@ -56,14 +51,6 @@ int	cl_stats_write_table_end(struct cl_stats_writer *, struct cl_err *);
  */
 int	cl_stats_write_decision(struct cl_stats_writer *,
 	    const struct cl_decision *, struct cl_err *);
-
-/*
- * Columns, and the one row of a run that kept no cache: counters of numbers,
- * by the names of cl/counters.h.
- */
-int	cl_stats_write_counts(struct cl_stats_writer *,
-	    const struct cl_stats_count *, size_t n, uint64_t tokens,
-	    struct cl_err *);
 
 /* The trailer; the sink is flushed, not finished.  end->records is ours. */
 int	cl_stats_writer_finish(struct cl_stats_writer *,

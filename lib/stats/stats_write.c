@@ -341,33 +341,6 @@ cl_stats_write_table(struct cl_stats_writer *w,
 }
 
 int
-cl_stats_write_counts(struct cl_stats_writer *w,
-    const struct cl_stats_count *count, size_t n, uint64_t tokens,
-    struct cl_err *err)
-{
-	struct cl_stats_columns columns = { .kind = CL_STATS_LOGICAL };
-	struct cl_stats_value value[CL_STATS_COLUMNS_MAX];
-	struct cl_stats_row row = { CL_STATS_LOGICAL, CL_STATS_RUN, 0, tokens,
-	    n, value };
-	size_t i;
-	int status = CL_OK;
-
-	assert(n <= CL_STATS_COLUMNS_MAX);
-	for (i = 0; i < n && status == CL_OK; i++) {
-		value[i] = (struct cl_stats_value){ .there = true,
-		    .u = count[i].n };
-		status = cl_stats_add_column(&columns, CL_STATS_U64,
-		    count[i].name, strlen(count[i].name), err);
-	}
-	if (status == CL_OK)
-		status = cl_stats_write_columns(w, &columns, err);
-	if (status == CL_OK)
-		status = cl_stats_write_row(w, &row, err);
-	cl_stats_columns_free(&columns);
-	return (status);
-}
-
-int
 cl_stats_writer_finish(struct cl_stats_writer *w,
     const struct cl_stats_end *end, struct cl_err *err)
 {

@@ -2,7 +2,8 @@
 #define STATS_SAY_H
 
 /*
- * What the reader of stat streams delivers, as text, for tests.
+ * What the reader of stat streams delivers, as text, for tests; and the least
+ * of a run that it accepts.
  */
 
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include "cl/decision.h"
 #include "cl/err.h"
 #include "cl/stats_read.h"
+#include "cl/stats_write.h"
 #include "memio.h"
 #include "unit.h"
 
@@ -187,6 +189,18 @@ ours(const void *p, size_t n, size_t piece, struct text *t,
 	}
 	cl_stats_reader_free(r);
 	return (status);
+}
+
+/* No columns, and a row for the whole run. */
+static inline int
+write_nothing(struct cl_stats_writer *w, struct cl_err *err)
+{
+	struct cl_stats_columns columns = { .kind = CL_STATS_LOGICAL };
+	struct cl_stats_row row = { .kind = CL_STATS_LOGICAL,
+	    .scope = CL_STATS_RUN };
+	int status = cl_stats_write_columns(w, &columns, err);
+
+	return (status == CL_OK ? cl_stats_write_row(w, &row, err) : status);
 }
 
 #endif /* STATS_SAY_H */

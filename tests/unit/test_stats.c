@@ -548,34 +548,6 @@ long_logs_come_in_parts(void)
 	cl_buf_free(&buf);
 }
 
-static void
-a_run_without_a_cache_counts(void)
-{
-	static const struct cl_stats_count counts_of[] = { { "tokens", 7 },
-	    { "accesses", 56 } };
-	struct text t = { 0 };
-	struct cl_err err = { 0 };
-	struct cl_buf buf;
-	struct cl_dst *dst;
-	struct cl_stats_conds conds = { 0 };
-	struct cl_stats_end end = { 1, 0, 9, 0 };
-	struct cl_stats_writer *w;
-
-	cl_buf_init(&buf);
-	dst = mem_dst(&buf);
-	w = cl_stats_writer_new(dst, &conds, &err);
-	assert(cl_stats_write_counts(w, counts_of, 2, 7, &err) == CL_OK);
-	assert(cl_stats_writer_finish(w, &end, &err) == CL_OK);
-	cl_stats_writer_free(w);
-	assert(cl_dst_finish(dst, &err) == CL_OK);
-	cl_dst_free(dst);
-	assert(ours(buf.p, buf.n, 4096, &t, &err) == CL_END);
-	assert(strcmp(t.s, "0:\n1:1 tokens=1 accesses=1\n"
-	    "3:1 1 0 7 7 56\n4:1 4 9 0\n") == 0);
-	free(t.s);
-	cl_buf_free(&buf);
-}
-
 /* A cell of a run that write_run has written; there: is it there at all? */
 static struct cl_stats_value
 cell(const struct cl_buf *buf, unsigned kind, unsigned scope, unsigned index,
@@ -815,8 +787,6 @@ static const struct unit units[] = {
 	    readers_agree },
 	{ "a long table is written and read in parts",
 	    long_tables_come_in_parts },
-	{ "a run without a cache has the counters it knows",
-	    a_run_without_a_cache_counts },
 	{ "phases, layers, windows and the run are of the same counts",
 	    tally_adds_up },
 	{ "byte counters are absent where bytes are unknown",
