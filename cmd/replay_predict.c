@@ -18,9 +18,7 @@ static int
 foresight_pass(void *state, const struct cl_pass *pass, struct cl_err *err)
 {
 
-	(void)err;
-	cl_foresight_pass(state, pass);
-	return (CL_OK);
+	return (cl_foresight_pass(state, pass, err));
 }
 
 static void

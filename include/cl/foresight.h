@@ -11,8 +11,8 @@
  *			nothing in the first layer.
  *
  * All learn token by token, and foretell as many experts as the layer's k, or
- * as asked.  Borrows keys and model.  Memory: 4 bytes for each pair of experts
- * of neighbouring layers.  One thread.
+ * as asked.  Borrows keys and model.  Memory follows what the trace has,
+ * not what its head claims: cl/transition.h.  One thread.
  */
 
 #include <stdint.h>
@@ -30,7 +30,8 @@ struct cl_foresight	*cl_foresight_new(const struct cl_keys *,
 			    struct cl_err *);
 
 /* A pass with CL_CELLS_ALL; one that is skipped is learned from alone. */
-void	cl_foresight_pass(struct cl_foresight *, const struct cl_pass *);
+int	cl_foresight_pass(struct cl_foresight *, const struct cl_pass *,
+	    struct cl_err *);
 
 /* Scores start anew; what was learned stays. */
 void	cl_foresight_reset(struct cl_foresight *);

@@ -8,6 +8,7 @@
 #include "cl/err.h"
 #include "cl/events.h"
 #include "cl/foresight.h"
+#include "cl/host.h"
 #include "cl/keys.h"
 #include "cl/model.h"
 #include "cl/predict.h"
@@ -73,7 +74,8 @@ open_predictors(struct cl_foresight *f, const struct cl_model *m,
 	}
 	free(layers);
 	if (status == CL_OK &&
-	    (f->transition = cl_transition_new(keys, err)) == NULL)
+	    (f->transition = cl_transition_new(keys, cl_host_memory(""),
+	    err)) == NULL)
 		status = err->code;
 	return (status);
 }
@@ -148,9 +150,10 @@ count_choices(struct cl_foresight *f, uint32_t c, uint32_t n)
 }
 
 /* Column c of a token: foretell, judge, learn. */
-static void
+static int
 take_cell(struct cl_foresight *f, uint32_t c, struct cl_predict_cell *told,
-    const struct cl_cell *cell, const struct cl_cell *before, bool skipped)
+    const struct cl_cell *cell, const struct cl_cell *before, bool skipped,
+    struct cl_err *err)
 {
 	uint32_t i, n, width = f->width > 0 ? f->width :
 	    f->keys->column[c].k;
@@ -171,26 +174,30 @@ take_cell(struct cl_foresight *f, uint32_t c, struct cl_predict_cell *told,
 	for (i = 0; i < NPREDICTORS; i++)
 		if (f->predict[i] != NULL)
 			cl_predict_tell(f->predict[i], c, told);
-	if (before != NULL)
-		cl_transition_tell(f->transition, c, before, cell);
+	return (before == NULL ? CL_OK :
+	    cl_transition_tell(f->transition, c, before, cell, err));
 }
 
-void
-cl_foresight_pass(struct cl_foresight *f, const struct cl_pass *pass)
+int
+cl_foresight_pass(struct cl_foresight *f, const struct cl_pass *pass,
+    struct cl_err *err)
 {
 	struct cl_predict_cell told = { 0 };
 	const struct cl_cell *cell;
 	uint32_t i, c;
+	int status;
 
 	for (i = 0; i < pass->ncells; i++) {
 		told.seq = pass->token[i].seq;
 		told.token = f->token++;
 		cell = pass->cell + i;
 		for (c = 0; c < f->keys->ncolumns; c++, cell += pass->ncells)
-			if (cell->n > 0)
-				take_cell(f, c, &told, cell, c > 0 ?
-				    cell - pass->ncells : NULL, pass->skipped);
+			if (cell->n > 0 && (status = take_cell(f, c, &told,
+			    cell, c > 0 ? cell - pass->ncells : NULL,
+			    pass->skipped, err)) != CL_OK)
+				return (status);
 	}
+	return (CL_OK);
 }
 
 void

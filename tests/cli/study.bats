@@ -223,3 +223,20 @@ by_study()
 	        all(.foretold == 3 * .cells and .cells > 0))]"' - "$TRACE"
 	[ "$output" = '[3,true]' ]
 }
+
+# Two tokens and the head of a giant: a count for each of its pairs of experts
+# would take 68 GB.
+@test "memory of --predict follows the trace, not the layers that its head claims" {
+	need plain
+	awk 'BEGIN {
+		print "token\tlayer\texperts"
+		for (token = 0; token < 2; token++)
+			for (layer = 0; layer < 64; layer++)
+				print token "\t" layer "\t" 7 * layer ",16383,5"
+	}' | cl-trace --load --layers 64 --experts 16384 >giant.clt
+	ulimit -v 262144
+	cl-replay --predict giant.clt >giant.cls
+	[ "$(cl-report -f json giant.cls | jq '[.runs[0].tables.foresight[] |
+	    select(.predictor == "transition") | .right] | add')" = \
+	    $((63 * 3)) ]
+}
