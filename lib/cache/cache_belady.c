@@ -21,7 +21,9 @@
  */
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "cl/order.h"
 #include "cache_int.h"
 
 #define LEVELS		3u
@@ -241,32 +243,69 @@ compare(const void *a, const void *b)
 	return ((x > y) - (x < y));
 }
 
+static void
+sort(uint32_t *number, uint32_t n)
+{
+	uint32_t few[CL_ORDER_FEW], rank[CL_ORDER_FEW], i;
+
+	if (n > CL_ORDER_FEW) {
+		qsort(number, n, sizeof(*number), compare);
+		return;
+	}
+	cl_order_ranks(number, n, rank);
+	memcpy(few, number, n * sizeof(*number));
+	for (i = 0; i < n; i++)
+		number[rank[i]] = few[i];
+}
+
+/* Is that place nearer than the furthest?  Nobody is nearer who never comes. */
+INLINE bool
+nearer(const struct cl_cache *c, const struct pool *p, const struct marks *m,
+    uint32_t place)
+{
+
+	return (place < m->end && place < c->places[p->number].naccesses &&
+	    furthest(c, m) != NO_KEY);
+}
+
 /*
  * Who of the event's missing members is kept: the nearest take the free slots,
  * then one after another the places of the furthest, while they are nearer.
- * Nobody is nearer who never comes.
  */
 static void
-plan(struct cl_cache *c, struct belady *b, struct pool *p,
-    const uint32_t *keys, uint32_t nkeys)
+plan(struct cl_cache *c, struct belady *b, struct pool *p)
 {
 	struct marks *m = &b->marks[p->number];
 	uint32_t i, n = 0, nfree = p->nslots - p->nused;
 
 	b->planned = true;
 	b->nleavers = b->nleft = 0;
-	for (i = 0; i < nkeys; i++)
-		if (!cache_resident(c, keys[i]))
-			b->wish[n++] = c->next[keys[i]];
-	if (n > 1)
-		qsort(b->wish, n, sizeof(*b->wish), compare);
-	for (i = nfree < n ? nfree : n; i < n; i++) {
-		if (furthest(c, m) == NO_KEY || b->wish[i] >= m->end ||
-		    b->wish[i] >= c->places[p->number].naccesses)
-			break;
+	for (i = 0; i < b->nkeys; i++)
+		if (!cache_resident(c, b->keys[i]))
+			b->wish[n++] = c->next[b->keys[i]];
+	sort(b->wish, n);
+	for (i = nfree < n ? nfree : n; i < n && nearer(c, p, m, b->wish[i]);
+	    i++)
 		b->leaver[b->nleavers++] = take_last(c, m);
-	}
 	b->last = i == 0 ? 0 : b->wish[i - 1];
+}
+
+/* Under serial nobody else is missing. */
+INLINE bool
+bypass_admit_one(struct cl_cache *c, struct pool *p, uint32_t key,
+    uint32_t *victim)
+{
+	struct belady *b = c->state;
+	struct marks *m = &b->marks[p->number];
+
+	if (!pool_full(p))
+		return (true);
+	if (!nearer(c, p, m, c->next[key])) {
+		c->out.nrejects++;
+		return (false);
+	}
+	*victim = take_last(c, m);
+	return (true);
 }
 
 INLINE bool
@@ -276,9 +315,9 @@ bypass_admit(struct cl_cache *c, struct pool *p, uint32_t key,
 	struct belady *b = c->state;
 
 	if (c->contract == CL_CONTRACT_SERIAL)
-		plan(c, b, p, &key, 1);
-	else if (!b->planned)
-		plan(c, b, p, b->keys, b->nkeys);
+		return (bypass_admit_one(c, p, key, victim));
+	if (!b->planned)
+		plan(c, b, p);
 	if (c->next[key] > b->last) {
 		c->out.nrejects++;
 		return (false);

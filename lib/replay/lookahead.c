@@ -20,9 +20,8 @@
 #include "cl/events.h"
 #include "cl/keys.h"
 #include "cl/lookahead.h"
+#include "cl/order.h"
 #include "cl/vec.h"
-
-#define FEW	32u		/* members whose ranks are counted, not sorted */
 
 struct pass {
 	uint64_t	ntokens;
@@ -66,7 +65,7 @@ struct cl_lookahead {
 	struct cl_cache_places *places;	/* of each pool */
 	struct room	*room;		/* of each pool, while looking */
 	uint32_t	*met;		/* of each key: where last met */
-	uint64_t	*member;	/* of one event: next use, key */
+	uint64_t	*member;	/* of one event: number, key */
 
 	/* told, if asked for; a view has its own */
 	uint32_t	*time;		/* of each access: of its next use */
@@ -293,12 +292,32 @@ make_places(struct cl_lookahead *l, bool as_they_came, const uint32_t *pools,
 }
 
 /* A member is met in a place. */
-static void
-put(struct cl_lookahead *l, uint64_t member, uint32_t *at, uint32_t place)
+static inline void
+put(struct cl_lookahead *l, uint32_t key, uint32_t *at, uint32_t place)
 {
 
-	at[place] = (uint32_t)member;
-	l->met[at[place]] = place;
+	at[place] = key;
+	l->met[key] = place;
+}
+
+/* The same of n members, in the places from that one on, by their numbers. */
+static void
+put_in_order(struct cl_lookahead *l, const uint32_t *key,
+    const uint32_t *number, uint32_t n, uint32_t *at, uint32_t place)
+{
+	uint32_t rank[CL_ORDER_FEW], i;
+
+	if (n <= CL_ORDER_FEW) {
+		cl_order_ranks(number, n, rank);
+		for (i = 0; i < n; i++)
+			put(l, key[i], at, place + rank[i]);
+		return;
+	}
+	for (i = 0; i < n; i++)
+		l->member[i] = (uint64_t)number[i] << 32 | key[i];
+	qsort(l->member, n, sizeof(*l->member), compare);
+	for (i = 0; i < n; i++)
+		put(l, (uint32_t)l->member[i], at, place + i);
 }
 
 /* Members of event e are met in the places from that one on, in order. */
@@ -306,27 +325,14 @@ static void
 meet_in_order(struct cl_lookahead *l, size_t e, uint32_t *at, uint32_t place,
     enum cl_cache_future future)
 {
-	uint32_t first = l->first[e], n = (uint32_t)(end_of(l, e) - first);
-	uint32_t i, j, rank;
-	uint64_t *m = l->member;
+	const uint32_t *key = l->key + l->first[e];
+	uint32_t n = (uint32_t)(end_of(l, e) - l->first[e]), i;
+	uint32_t *next = l->next + l->first[e];
 
-	for (i = 0; i < n; i++) {
-		l->next[first + i] = l->met[l->key[first + i]];
-		m[i] = l->key[first + i];
-		if (future == CL_FUTURE_PLACES)
-			m[i] |= (uint64_t)l->next[first + i] << 32;
-	}
-	if (n > FEW) {
-		qsort(m, n, sizeof(*m), compare);
-		for (i = 0; i < n; i++)
-			put(l, m[i], at, place + i);
-		return;
-	}
-	for (i = 0; i < n; i++) {
-		for (rank = 0, j = 0; j < n; j++)
-			rank += m[j] < m[i];
-		put(l, m[i], at, place + rank);
-	}
+	for (i = 0; i < n; i++)
+		next[i] = l->met[key[i]];
+	put_in_order(l, key, future == CL_FUTURE_PLACES ? next : key, n, at,
+	    place);
 }
 
 /* The same, as they came. */

@@ -14,6 +14,7 @@
 #include "cl/err.h"
 #include "cl/hash.h"
 #include "cl/num.h"
+#include "cl/order.h"
 #include "cl/rng.h"
 #include "cl/text.h"
 #include "cl/vec.h"
@@ -409,6 +410,22 @@ splitmix_is_splitmix(void)
 	assert(n == 127);
 }
 
+static void
+ranks_are_places_of_the_sorted(void)
+{
+	uint32_t number[CL_ORDER_FEW], rank[CL_ORDER_FEW], n, i, j;
+
+	for (n = 0; n <= CL_ORDER_FEW; n++) {
+		for (i = 0; i < n; i++)		/* all of them differ */
+			number[i] = UINT32_MAX - i * 5 % 37;
+		cl_order_ranks(number, n, rank);
+		for (i = 0; i < n; i++)
+			for (j = 0; j < n; j++)
+				assert((rank[i] < rank[j]) ==
+				    (number[i] < number[j]) && rank[i] < n);
+	}
+}
+
 static const struct unit units[] = {
 	{ "fingerprints are XXH64", hash_is_xxh64 },
 	{ "record checksums are CRC-32C", crc_is_crc32c },
@@ -433,6 +450,8 @@ static const struct unit units[] = {
 	{ "the first error recorded wins", the_first_error_wins },
 	{ "arrays grow and what is new is zero", arrays_grow_and_stay_zeroed },
 	{ "the generator is splitmix64", splitmix_is_splitmix },
+	{ "ranks of a few numbers are their places, were they sorted",
+	    ranks_are_places_of_the_sorted },
 };
 
 UNIT_MAIN(units)
