@@ -37,6 +37,7 @@ enum cl_measure {			/* measured */
 	CL_M_READ_RETRIES, CL_M_PREFETCH_FAILED,
 	CL_M_RSS_START_PEAK, CL_M_RSS_PREDICTED,
 	CL_M_CHECKSUM,			/* a hash; 0: nothing was computed */
+	CL_M_SURPLUS_BYTES,
 	CL_M_MEASURES
 };
 

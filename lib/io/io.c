@@ -276,7 +276,7 @@ cl_io_finish(struct cl_io *io, struct cl_io_read *r)
 	job->read_ns += cl_io_now(io) - r->begun_ns;
 	if (r->err.code == CL_OK) {
 		job->arrived += r->part->nbytes;
-		job->fetched += r->most;
+		job->fetched += io->back->modelled ? r->window : r->most;
 	} else {
 		if (pull(&io->queue[job->queue], job))
 			io->nqueued -= unbegun(job);

@@ -58,10 +58,8 @@ static void
 note(struct cl_replay *r, const struct dense_read *in)
 {
 
-	if (in->epoch != r->epoch)
-		return;
-	r->measure[CL_M_READ_NS] += in->job.read_ns;
-	r->measure[CL_M_READ_RETRIES] += in->job.nretries;
+	if (in->epoch == r->epoch)
+		cl_replay_spent(r, &in->job);
 }
 
 static void

@@ -20,14 +20,22 @@ is_miss(uint8_t class)
 }
 
 void
+cl_replay_spent(struct cl_replay *r, const struct cl_io_job *job)
+{
+
+	r->measure[CL_M_READ_NS] += job->read_ns;
+	r->measure[CL_M_READ_RETRIES] += job->nretries;
+	r->measure[CL_M_SURPLUS_BYTES] += job->fetched - job->arrived;
+}
+
+void
 cl_replay_account(struct cl_replay *r, const struct cl_io_job *job,
     uint64_t epoch)
 {
 
 	if (epoch != r->epoch)
 		return;
-	r->measure[CL_M_READ_NS] += job->read_ns;
-	r->measure[CL_M_READ_RETRIES] += job->nretries;
+	cl_replay_spent(r, job);
 	if (job->err.code == CL_OK)
 		cl_hist_add(&r->latency[job->queue],
 		    job->done_ns - job->queued_ns);

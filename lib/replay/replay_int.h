@@ -216,7 +216,10 @@ int	cl_replay_compute_leaving(struct cl_replay *, const struct column *,
 /* All that an event computes whatever it served. */
 void	cl_replay_end_step(struct cl_replay *);
 
-/* A read was waited for: count what it took, in its own epoch. */
+/* A read was waited for: count what it took. */
+void	cl_replay_spent(struct cl_replay *, const struct cl_io_job *);
+
+/* The same of an expert, in the read's own epoch. */
 void	cl_replay_account(struct cl_replay *, const struct cl_io_job *,
 	    uint64_t epoch);
 

@@ -97,6 +97,20 @@ add_device(struct cl_table *t, const struct view *v)
 	    "more was read than was asked for");
 }
 
+/* Direct reads begin and end with pages. */
+static void
+add_surplus(struct cl_table *t, const struct view *v)
+{
+	char b[CL_TEXT_SIZE_MAX];
+	uint64_t n;
+
+	if (!cl_render_measure(v, "surplus_bytes", &n) || n == 0)
+		return;
+	cl_table_add(t, "beyond what was asked");
+	cl_table_add(t, "%s", cl_text_bytes(b, n));
+	cl_table_add(t, "of the pages that direct reads begin and end in");
+}
+
 static void
 add_memory(struct cl_table *t, const struct view *v)
 {
@@ -154,7 +168,7 @@ add_unknown(struct cl_table *t, const struct view *v)
 	    "io_wait_ns", "dense_wait_ns", "compute_ns", "input_wait_ns",
 	    "wall_ns", "prefetch_late", "major_faults", "rss_start",
 	    "rss_peak", "rss_start_peak", "rss_predicted", "read_retries",
-	    "prefetch_failed" };
+	    "prefetch_failed", "surplus_bytes" };
 	const struct cl_stats_columns *columns =
 	    &v->run->columns[CL_STATS_MEASURED];
 	struct cl_cell cell;
@@ -204,6 +218,7 @@ cl_render_measured(const struct view *v, struct cl_err *err)
 	add_time(&t, v, "computed", "compute_ns", true, NULL);
 	add_time(&t, v, "reading", "read_ns", false, "summed over workers");
 	add_device(&t, v);
+	add_surplus(&t, v);
 	add_count(&t, v, "late prefetches", "prefetch_late");
 	add_time(&t, v, "waited for input", "input_wait_ns", true, outside);
 	add_count(&t, v, "reads tried again", "read_retries");

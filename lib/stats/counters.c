@@ -59,7 +59,8 @@ static const char *const measure_names[CL_M_MEASURES] = {
 	[CL_M_PREFETCH_FAILED] = "prefetch_failed",
 	[CL_M_RSS_START_PEAK] = "rss_start_peak",
 	[CL_M_RSS_PREDICTED] = "rss_predicted",
-	[CL_M_CHECKSUM] = "checksum"
+	[CL_M_CHECKSUM] = "checksum",
+	[CL_M_SURPLUS_BYTES] = "surplus_bytes"
 };
 
 const char *

@@ -55,7 +55,8 @@ static const bool grows[CL_M_MEASURES] = {
 	[CL_M_PREFETCH_LATE] = true,
 	[CL_M_MAJOR_FAULTS] = true,
 	[CL_M_READ_RETRIES] = true,
-	[CL_M_PREFETCH_FAILED] = true
+	[CL_M_PREFETCH_FAILED] = true,
+	[CL_M_SURPLUS_BYTES] = true
 };
 
 static bool

@@ -45,6 +45,38 @@ of()
 	[ "$(wc -l <sums)" -eq 8 ]
 }
 
+@test "what direct reads bring beyond what was asked is counted to the byte" {
+	set -- --model "$MODEL" --dense skip --events --cache 20% --tokens 100 \
+	    "$TRACE"
+	cl-replay --os-cache keep "$@" >k.cls
+	cl-replay --os-cache direct=require "$@" >d.cls || skip "no direct reads"
+	cl-report --events d.cls | awk -F '\t' '$8 == "cold" ||
+	    $8 == "capacity" { print $5, $7 }' | sort | uniq -c >reads
+	want=$(cl-trace --geometry -f json "$MODEL" | jq -r '.layers[] |
+	    .layer as $l | .slabs[] | [$l, .offset, .stride, .bytes] | @tsv' |
+	    awk -v size="$(stat -c %s "$MODEL")" \
+	    -v align="$(of d.cls .machine.read_align)" '
+	    FNR == NR { slab[$1, n[$1]++] = $2 " " $3 " " $4; next }
+	    {
+		for (i = 0; i < n[$2]; i++) {
+			split(slab[$2, i], s, " ")
+			from = s[1] + $3 * s[2]
+			to = from + s[3]
+			to += (align - to % align) % align
+			to = to > size ? size : to
+			sum += $1 * (to - from + from % align - s[3])
+		}
+	    }
+	    END { print sum }' - reads)
+	[ "$want" -gt 1000000 ]
+	[ "$(of d.cls .measured.surplus_bytes)" -eq "$want" ]
+	cl-report d.cls | grep -q '^beyond what was asked '
+	[ "$(of k.cls .measured.surplus_bytes)" -eq 0 ]
+	cl-replay --io model --device $DEVICE --model "$MODEL" \
+	    --os-cache direct "$TRACE" >m.cls
+	[ "$(of m.cls .measured.surplus_bytes)" -eq 0 ]
+}
+
 @test "what is issued is useful, wasted or left, and --stage bounds it" {
 	for stage in 1 3 64; do
 		cl-replay --io none --cache 10% --prefetch popular --width 4 \
