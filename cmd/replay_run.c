@@ -155,7 +155,7 @@ write_machine(struct run *r, const struct feed_trace *t, struct cl_err *err)
  */
 static int
 open_device(struct run *r, const struct cl_model *m,
-    const struct cl_budget_slots *slots, const struct cl_replay_options *o,
+    const struct cl_budget_slots *slots, struct cl_replay_options *o,
     struct cl_err *err)
 {
 	struct cl_device_options d = {
@@ -192,7 +192,8 @@ open_device(struct run *r, const struct cl_model *m,
 	if (r->device == NULL)
 		return (err->code);
 	return (r->o->io == REPLAY_REAL && d.dense_resident ?
-	    cl_device_load_dense(r->device, &r->dense_bytes, err) : CL_OK);
+	    cl_device_load_dense(r->device, &r->dense_bytes, &o->retries,
+	    err) : CL_OK);
 }
 
 /* Resident, if they fit in a quarter of what the process may use. */

@@ -90,10 +90,11 @@ struct cl_device_slab	cl_device_dense(const struct cl_device *,
 
 /*
  * Read the dense weights of all layers, and those of no layer, which are
- * layer nlayers here, into the resident buffer.
+ * layer nlayers here, into the resident buffer: how many bytes, and how often
+ * a read was tried again.
  */
 int	cl_device_load_dense(struct cl_device *, uint64_t *nbytes,
-	    struct cl_err *);
+	    uint64_t *nretries, struct cl_err *);
 
 /* Until it is read.  A failure names layer, expert, file and offset. */
 int	cl_device_wait(struct cl_device *, struct cl_io_job *, uint32_t layer,

@@ -84,6 +84,7 @@ struct cl_replay_options {
 	struct cl_device *device;
 	/* Before anything was taken for the run; what it will be follows. */
 	struct cl_host_usage at_start;
+	uint64_t	 retries;	/* of reads from the device before */
 	uint64_t	 touches;	/* bytes that others take while it runs */
 	const struct cl_compute *compute;	/* NULL: bytes are not looked at */
 	uint64_t	 compute_ns;	/* for each event, on top */

@@ -521,7 +521,7 @@ cl_device_dense(const struct cl_device *d, uint32_t layer, uint32_t i,
 
 int
 cl_device_load_dense(struct cl_device *d, uint64_t *nbytes,
-    struct cl_err *err)
+    uint64_t *nretries, struct cl_err *err)
 {
 	struct cl_io_job job;
 	uint64_t at = 0;
@@ -529,13 +529,14 @@ cl_device_load_dense(struct cl_device *d, uint64_t *nbytes,
 	int status;
 
 	memset(&job, 0, sizeof(job));
-	*nbytes = 0;
+	*nbytes = *nretries = 0;
 	for (i = 0; i <= d->model->nlayers; i++) {
 		at = read_dense(d, &job, i, CL_DEVICE_RESIDENT, at,
 		    CL_IO_DEMAND);
 		if ((status = cl_device_wait_dense(d, &job, i, err)) != CL_OK)
 			return (status);
 		*nbytes += job.arrived;
+		*nretries += job.nretries;
 	}
 	return (CL_OK);
 }

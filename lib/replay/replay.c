@@ -203,6 +203,10 @@ cl_replay_begin(struct cl_replay *r)
 	cl_replay_reset_quality(r);
 	r->phase[PREFILL]->n[CL_N_PRELOAD] = r->preload;
 	r->phase[PREFILL]->n[CL_N_PRELOAD_BYTES] = r->preload_bytes;
+	if (r->retries > 0) {
+		r->measure[CL_M_READ_RETRIES] = r->retries;
+		cl_tally_spend(r->tally, PREFILL);
+	}
 	start_clock(r);
 }
 
@@ -270,6 +274,7 @@ cl_replay_new(const struct cl_model *m, const struct cl_keys *keys,
 	r->o = *o;
 	r->model = m;
 	r->hindsight = cl_replay_hindsight(o);
+	r->retries = o->retries;
 	r->counts = only_counts(o, o->device != NULL);
 	r->keys = keys;
 	r->writer = writer;

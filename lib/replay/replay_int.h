@@ -146,6 +146,7 @@ struct cl_replay {
 	/* what was there before the first event */
 	uint64_t	 preload;
 	uint64_t	 preload_bytes;
+	uint64_t	 retries;	/* of what was read then */
 
 	bool		 counts;	/* it does nothing else: no outcomes */
 

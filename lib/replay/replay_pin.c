@@ -32,11 +32,14 @@ read_pin(struct cl_replay *r, const struct pin *pin, struct cl_err *err)
 {
 	const struct column *col = &r->column[pin->column];
 	uint32_t expert = pin->key - col->base;
+	int status;
 
 	cl_device_read(r->o.device, r->job, col->layer, expert,
 	    cl_device_slot(r->o.device, cl_cache_slot(r->cache, pin->key)),
 	    CL_IO_DEMAND);
-	return (cl_device_wait(r->o.device, r->job, col->layer, expert, err));
+	status = cl_device_wait(r->o.device, r->job, col->layer, expert, err);
+	r->retries += r->job->nretries;
+	return (status);
 }
 
 static int

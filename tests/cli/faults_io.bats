@@ -88,6 +88,30 @@ uring_or_skip()
 	status_is 0
 }
 
+@test "so it is where weights and pins are read before the clock starts" {
+	need strace
+	for options in "--dense resident --tokens 1" \
+	    "--dense skip --policy static --tokens 1 --prefill skip"; do
+		cl-replay --io none --cache 20% $options "$TRACE" >want.cls
+		run --separate-stderr traced -f -qq -o calls -P "$PWD/m.gguf" \
+		    -e inject=pread64:error=EIO:when=40+40 \
+		    cl-replay --cache 20% --model m.gguf --threads 1 \
+		    --backend pread --retry 2 -o x.cls --force $options \
+		    "$TRACE"
+		status_is 0
+		n=$(grep -c '^.*pread64.*INJECTED' calls)
+		[ "$n" -ge 3 ]
+		[ "$(measured read_retries)" -eq "$n" ]
+		cl-report -f json x.cls | jq -e '.runs[0] |
+		    .measured.read_retries as $all | .phases |
+		    map(.read_retries // 0) | add == $all'
+		cl-report -f json x.cls |
+		    jq -e '.runs[0].phases.prefill.read_retries > 0'
+		run cl-diff want.cls x.cls
+		status_is 0
+	done
+}
+
 @test "EIO for ever ends, however often it may be tried again" {
 	need strace
 	inject pread64:error=EIO:when=200+ --backend pread --retry 3

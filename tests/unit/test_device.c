@@ -122,13 +122,14 @@ check_dense(struct cl_device *d, const struct cl_model *m)
 	static struct cl_io_job job[2];
 	const struct cl_dense *t;
 	struct cl_device_slab slab;
-	uint64_t nbytes, sum = 777;
+	uint64_t nbytes, nretries, sum = 777;
 	uint32_t i, j;
 
 	for (i = 0; i < NLAYERS; i += 2)
 		cl_device_read_dense(d, &job[i / 2], i, i / 2,
 		    CL_IO_PREFETCH);
-	assert(cl_device_load_dense(d, &nbytes, NULL) == CL_OK);
+	assert(cl_device_load_dense(d, &nbytes, &nretries, NULL) == CL_OK);
+	assert(nretries == 0);
 	for (i = 0; i < NLAYERS; i++) {
 		t = m->layers[i].dense;
 		if (i != 1)
