@@ -51,7 +51,8 @@ struct options_row {
 /* An enum, whose numbers are places in the list, or an unsigned. */
 #define OPTIONS_CHOICE(s, member, list) .take = options_choice, \
 	.argument = OPTIONS_WANTED, .at = offsetof(s, member) + \
-	0 * sizeof(char[sizeof(((s *)0)->member) == sizeof(unsigned) ? 1 : -1]), \
+	0 * sizeof(char[sizeof(((s *)0)->member) == sizeof(unsigned) ? \
+	1 : -1]), \
 	.names = (list)
 #define OPTIONS_HELP	{ "help", 'h', .take = options_help }
 #define OPTIONS_VERSION	{ "version", 'V', .take = options_version }

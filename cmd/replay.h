@@ -49,15 +49,15 @@ struct replay_options {
 		REPLAY_REAL,		/* bytes are read */
 		REPLAY_MODEL		/* and timed as if they were */
 	}		 io;
-	const char	*device;	/* of the model, as asked for; or NULL */
+	const char	*device;	/* of the model, as asked, or NULL */
 	struct cl_virtual_spec spec;
 	enum cl_curve_policy curve;
 	bool		 warm;
 	unsigned	 dense;		/* which of replay_denses */
 	enum cl_compute_kind compute;
-	bool		 verify;	/* compare what was served with the file */
+	bool		 verify;	/* compare it with the file */
 	uint64_t	 seed;
-	uint64_t	 nstage;	/* staging slots; 0: twice the largest k */
+	uint64_t	 nstage;	/* staging; 0: twice the largest k */
 	enum cl_io_backend backend;
 	enum cl_io_os_cache os_cache;
 	bool		 direct_required;
@@ -134,7 +134,7 @@ void	replay_part(struct replay_lists *, const char *text);
 /* The options are there: defaults of the lists, and whether it is a sweep. */
 void	replay_lists_end(struct replay_options *);
 
-/* What a policy that loads is chosen by: a file, or the first trace there is. */
+/* What a policy that loads is chosen by: a file, or the first trace. */
 struct replay_fit {
 	uint64_t	*uses;		/* of each key; the caller's to free */
 	uint64_t	 routing;	/* the trace's fingerprint */

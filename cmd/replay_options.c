@@ -53,7 +53,7 @@ enum { REPLAY = 1, BOUND = 2, CALIBRATE = 4, CURVE = 8, LIST = 16,
     PREDICT = 32, STATS = 64, STUDIES = BOUND | CURVE | PREDICT | STATS };
 
 static const struct mode {
-	const char	*name;		/* "--" and the option that asks for it */
+	const char	*name;		/* "--" and the option for it */
 	int		(*run)(const struct replay_options *,
 			    char *const *operands, int n);
 	unsigned	 bit;

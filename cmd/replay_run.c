@@ -22,8 +22,8 @@
 #include "feed.h"
 #include "replay.h"
 
-#define CODE_BYTES	(7 << 18)	/* and libraries: as they are measured */
-#define AHEAD_BYTES	(3 << 17)	/* of predictors, with what they look at */
+#define CODE_BYTES	(7 << 18)	/* and libraries, as measured */
+#define AHEAD_BYTES	(3 << 17)	/* of predictors and what they know */
 #define STACK_BYTES	(16 << 10)	/* that a thread uses */
 #define WINDOW		64		/* tokens */
 #define WINDOW_SHIFT	10
@@ -32,12 +32,12 @@
 struct run {
 	const struct replay_options *o;
 	struct cl_dst	*out;
-	bool		 told_raised;	/* that the budget was less than a slot */
+	bool		 told_raised;	/* the budget was less than a slot */
 
 	struct cl_replay *before;	/* --warm: the last run */
 	struct cl_keys	*before_keys;
 	uint64_t	 fingerprint;	/* and of its model */
-	struct cl_model	*model;		/* as found; NULL: the trace's will do */
+	struct cl_model	*model;		/* as found; NULL: the trace's does */
 	struct cl_device *device;
 	struct cl_verify *verify;	/* --verify-bytes */
 	uint64_t	 dense_bytes;	/* that were read before the clock */
@@ -49,7 +49,7 @@ struct run {
 	struct cl_replay *replay;
 	uint64_t	 ntokens;	/* replayed when the trace last began */
 	bool		 told_reader;	/* what it does not do */
-	bool		 broken;	/* the output lacks a trailer, for good */
+	bool		 broken;	/* the output lacks its trailer */
 };
 
 /* A fact that is only told where there is something to tell. */

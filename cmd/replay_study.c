@@ -30,7 +30,7 @@ struct run {
 	struct cl_events *events;
 	struct cl_stats_writer *writer;
 	void		*state;		/* the study's */
-	bool		 broken;	/* the output lacks a trailer, for good */
+	bool		 broken;	/* the output lacks its trailer */
 
 	bool		 warming;
 	bool		 done;

@@ -15,7 +15,7 @@ struct study {
 	const char	*what;		/* the condition of that name */
 	const char	*policy;	/* whose figures they are, or NULL */
 	enum cl_events_cells cells;	/* that it looks at */
-	bool		 cyclic;	/* a replay's figures: so is the trace */
+	bool		 cyclic;	/* a replay's figures, and the trace */
 	/* Its state for a trace of this model, whose keys these are. */
 	void		*(*open)(const struct replay_options *,
 			    const struct cl_keys *, const struct cl_model *,

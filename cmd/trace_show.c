@@ -171,8 +171,8 @@ verify(struct cl_trace_reader *reader, const char *name,
 			    member, cl_trace_end_name(rec->counts->end),
 			    (unsigned long long)rec->counts->tokens);
 		else
-			cl_dst_printf(show->out, "%s: trace %llu is whole: %llu "
-			    "tokens, routing %016llx\n", name, member,
+			cl_dst_printf(show->out, "%s: trace %llu is whole: "
+			    "%llu tokens, routing %016llx\n", name, member,
 			    (unsigned long long)rec->counts->tokens,
 			    (unsigned long long)rec->counts->routing);
 	}

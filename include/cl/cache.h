@@ -93,7 +93,7 @@ struct cl_cache_policy_info {
 	bool		 holds_all;	/* has a slot for each key, always */
 	struct cl_cache_param param[CL_CACHE_PARAMS_MAX]; /* name NULL: none */
 	enum cl_cache_future foresees;
-	bool		 loads;		/* it keeps what cl_cache_load puts in */
+	bool		 loads;		/* keeps what cl_cache_load puts in */
 };
 
 /* A policy with a value for each of its parameters. */

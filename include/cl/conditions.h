@@ -28,7 +28,7 @@ struct cl_conditions {
 	uint64_t	 fitted;
 	const char	*io;		/* "real", "model", "none" */
 	const char	*os_cache;	/* "keep", "drop"; NULL: nothing read */
-	unsigned	 compute;	/* an enum cl_compute_kind; 0: no bytes */
+	unsigned	 compute;	/* enum cl_compute_kind; 0: no bytes */
 	uint64_t	 seed;
 	uint32_t	 threads;	/* 0: nothing read or modelled */
 };

@@ -25,6 +25,7 @@ void	cl_crew_start(struct cl_crew *, void (*work)(void *arg, uint32_t job),
 /* Help, and return once all is done; at once where nothing was begun. */
 void	cl_crew_finish(struct cl_crew *);
 
-void	cl_crew_free(struct cl_crew *);		/* jobs not begun are left; NULL is legal */
+/* Jobs that were not begun are left.  NULL is legal. */
+void	cl_crew_free(struct cl_crew *);
 
 #endif /* CL_CREW_H */

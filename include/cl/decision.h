@@ -16,7 +16,7 @@
 struct cl_buf;
 struct cl_err;
 
-#define CL_DECISION_CLASS	3u	/* mask: hit, staged hit, cold, capacity */
+#define CL_DECISION_CLASS	3u	/* mask: hit, staged, cold, capacity */
 #define CL_DECISION_NOT_KEPT	4u	/* added to it */
 #define CL_DECISION_THREW	8u	/* somebody was thrown out for it */
 #define CL_DECISION_LAYER_MAX	((UINT32_C(1) << 31) - 1)

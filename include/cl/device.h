@@ -36,7 +36,7 @@ struct cl_device_options {
 	struct cl_io_options io;
 	uint32_t	 nslots;
 	uint32_t	 nstage;	/* buffers for what may be needed */
-	uint32_t	 nbypass;	/* buffers for what the cache keeps not */
+	uint32_t	 nbypass;	/* buffers for what is not kept */
 	uint64_t	 stride;	/* least bytes of a buffer */
 	/*
 	 * Where given, every size of experts has slots of its own size, which
@@ -45,7 +45,7 @@ struct cl_device_options {
 	 */
 	const struct cl_device_class *classes;
 	uint32_t	 nclasses;	/* 0: all buffers hold any expert */
-	bool		 dense_ring;	/* two buffers for a layer's dense weights */
+	bool		 dense_ring;	/* two buffers for dense weights */
 	bool		 dense_resident; /* one for those of the whole model */
 	bool		 hugepages;	/* ask for them */
 };

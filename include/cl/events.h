@@ -24,13 +24,13 @@ struct cl_trace_token;
 enum cl_prefill {
 	/* A prefill pass asks each layer once for its tokens' experts. */
 	CL_PREFILL_UNION,
-	/* Its tokens are events of their own, from the first prompt token on. */
+	/* Its tokens are events each, from the first prompt token on. */
 	CL_PREFILL_TOKEN,
 	/* It is not replayed. */
 	CL_PREFILL_SKIP
 };
 
-/* What one token uses of one layer; no ids where the layer was not evaluated. */
+/* What one token uses of one layer; no ids where that was not evaluated. */
 struct cl_cell {
 	const uint16_t	*ids;		/* by rank */
 	uint32_t	 n;

@@ -19,8 +19,8 @@ struct cl_hash {
 
 void		cl_hash_init(struct cl_hash *);
 void		cl_hash_add(struct cl_hash *, const void *, size_t);
-void		cl_hash_add_u64(struct cl_hash *, uint64_t);	/* as 8 LE bytes */
-void		cl_hash_add_str(struct cl_hash *, const char *); /* with its NUL */
+void		cl_hash_add_u64(struct cl_hash *, uint64_t);  /* 8 bytes, LE */
+void		cl_hash_add_str(struct cl_hash *, const char *); /* and NUL */
 uint64_t	cl_hash_end(const struct cl_hash *);
 
 /* One step of a chained 64-bit digest; defined in cl-stats(5), DIGEST. */

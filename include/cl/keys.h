@@ -5,8 +5,9 @@
  * The experts of a model as one row of numbers: a column for each layer that
  * a trace has one for (cl_trace_layers), and key = base of the column +
  * expert.  Columns are in the order of their layers, and so are their bases; or
- * these are class by class: layers whose experts have one size stand together.  All that a replay or an analysis keeps by expert is an array over
- * keys.  Owns its memory; does not keep the model.
+ * these are class by class: layers whose experts have one size stand together.
+ * All that a replay or an analysis keeps by expert is an array over keys.  Owns
+ * its memory; does not keep the model.
  */
 
 #include <stdint.h>
@@ -16,7 +17,7 @@
 struct cl_err;
 struct cl_model;
 
-#define CL_KEYS_MAX	1048576		/* in all layers: tables have them all */
+#define CL_KEYS_MAX	1048576		/* in all layers: tables have them */
 
 struct cl_keys_column {
 	uint32_t	 layer;		/* absolute */

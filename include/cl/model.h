@@ -34,7 +34,7 @@ enum cl_slab_kind {			/* numbered as in cl-trace(5) */
 struct cl_shard {
 	char		*path;		/* as it, or its sibling, was given */
 	uint64_t	 nbytes;
-	uint64_t	 head_hash;	/* XXH64 of all before the tensor data */
+	uint64_t	 head_hash;	/* XXH64 of all before tensor data */
 };
 
 struct cl_place {
@@ -67,10 +67,10 @@ struct cl_dense {
 struct cl_layer {
 	uint32_t	 nexperts;	/* 0: a dense layer */
 	uint32_t	 k;
-	bool		 extra;		/* extra prediction layer: not replayed */
+	bool		 extra;		/* prediction layer: not replayed */
 	uint32_t	 nslabs;	/* 0 where the bytes are not known */
 	struct cl_slab	*slabs;
-	uint64_t	 expert_bytes;	/* sum of the slabs' nbytes; 0: unknown */
+	uint64_t	 expert_bytes;	/* sum of slabs' nbytes; 0: unknown */
 	uint32_t	 ndense;
 	struct cl_dense	*dense;
 	struct cl_rule	 rule;		/* of a layer with experts */
@@ -84,7 +84,7 @@ struct cl_model {
 	struct cl_shard	*shards;
 	uint32_t	 nlayers;
 	struct cl_layer	*layers;
-	uint32_t	 ndense;	/* tensors of no layer: embedding, output */
+	uint32_t	 ndense;	/* of no layer: embedding, output */
 	struct cl_dense	*dense;
 };
 

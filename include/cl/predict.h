@@ -15,7 +15,8 @@
  *			nothing without one, nor in a layer whose experts are
  *			not chosen by scores.
  *	oracle		the truth, of which each expert is kept with a
- *			probability, by a seeded hash of token, layer and expert.
+ *			probability, by a seeded hash of token, layer and
+ *			expert.
  *
  * At most CL_PREDICT_SEQUENCES sequences are remembered: of those that are
  * equal modulo that number, the one that was told of last.  One thread.

@@ -28,13 +28,13 @@ struct cl_quality_sum {
 	 */
 	uint64_t	 optimal;
 	uint64_t	 regret;
-	uint64_t	 never_stayed;	/* somebody stayed who is not used again,
+	uint64_t	 never_stayed;	/* somebody stayed who is never used,
 					   and the victim is */
-	uint64_t	 newcomer_later; /* it came for who is used later still */
+	uint64_t	 newcomer_later; /* came for who is used later still */
 	uint64_t	 returned;	/* missed again, or staged */
 	/* A miss was not kept, and somebody could have left for it. */
 	uint64_t	 refusals;
-	uint64_t	 refusals_optimal; /* and nobody is used later than it */
+	uint64_t	 refusals_optimal; /* nobody is used later than it */
 };
 
 struct cl_quality_options {

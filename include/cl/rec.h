@@ -25,7 +25,7 @@ struct cl_rec {
 	uint16_t	 type;
 	const uint8_t	*data;		/* borrows from the source */
 	size_t		 len;
-	uint64_t	 off;		/* of the record, in the decoded input */
+	uint64_t	 off;		/* of the record, when decoded */
 };
 
 /*

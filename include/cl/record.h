@@ -40,7 +40,7 @@ struct cl_record_options {
 	uint32_t	 ngenerate;	/* tokens after each prompt, at most */
 	bool		 ignore_eos;	/* go on after an end of generation */
 	double		 temp;		/* 0: the likeliest token */
-	uint64_t	 seed;		/* of the choice with a temperature; each
+	uint64_t	 seed;		/* of choices by temperature; each
 					   prompt has draws of its own */
 	/* Called after each pass, unless NULL; tokens of total at most. */
 	void		(*progress)(void *, uint64_t done, uint64_t total);

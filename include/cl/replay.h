@@ -76,7 +76,7 @@ struct cl_replay_options {
 	 */
 	struct cl_predict_options predict;
 	enum cl_replay_dense dense;
-	uint32_t	 nstage;	/* staging slots; 0: nothing is read ahead */
+	uint32_t	 nstage;	/* staging slots; 0: no reads ahead */
 	/*
 	 * NULL: count, and read nothing.  Else it has buffers for the slots
 	 * of the cache and of staging.
@@ -85,8 +85,8 @@ struct cl_replay_options {
 	/* Before anything was taken for the run; what it will be follows. */
 	struct cl_host_usage at_start;
 	uint64_t	 retries;	/* of reads from the device before */
-	uint64_t	 touches;	/* bytes that others take while it runs */
-	const struct cl_compute *compute;	/* NULL: bytes are not looked at */
+	uint64_t	 touches;	/* bytes others take while it runs */
+	const struct cl_compute *compute; /* NULL: bytes are not looked at */
 	uint64_t	 compute_ns;	/* for each event, on top */
 	/*
 	 * Where given: once it is true, no more of what was collected is
@@ -139,7 +139,7 @@ struct cl_replay	*cl_replay_new(const struct cl_model *,
 			    struct cl_stats_writer *, uint64_t input_wait_ns,
 			    struct cl_err *);
 
-/* The time spent so far waiting for the trace, before more of it is replayed. */
+/* The time spent waiting for the trace so far, before more is replayed. */
 void	cl_replay_waited(struct cl_replay *, uint64_t input_wait_ns);
 
 /*

@@ -66,9 +66,10 @@ struct cl_run {
 };
 
 /*
- * Gather the next run, with its log where the reader hands it out, into *run, which must be zero or freed; CL_END behind
- * the last.  On failure *run holds what was intact of the run at hand
- * (begun, but not whole), or nothing; free it all the same.
+ * Gather the next run, with its log where the reader hands it out, into *run,
+ * which must be zero or freed; CL_END behind the last.  On failure *run holds
+ * what was intact of the run at hand (begun, but not whole), or nothing; free
+ * it all the same.
  */
 int	cl_run_next(struct cl_stats_reader *, struct cl_run *run,
 	    struct cl_err *);

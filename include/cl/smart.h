@@ -23,9 +23,9 @@
  * All go through a token's choice by rank; ties go to the lower expert.
  * Scores are as recorded, before any gate or bias.  A gate is what the rule
  * makes of a score before it is divided by a sum or scaled; where the rule
- * takes a softmax over the chosen, one over all.  The price is that of replaying one
- * recording: what would have been chosen afterwards, had the engine really
- * done so, is not in it.  One thread.
+ * takes a softmax over the chosen, one over all.  The price is that of
+ * replaying one recording: what would have been chosen afterwards, had the
+ * engine really done so, is not in it.  One thread.
  */
 
 #include <stdbool.h>

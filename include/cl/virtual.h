@@ -42,8 +42,8 @@ struct cl_virtual_spec {
 
 /*
  * "read=7G,latency=80us,depth=32", then dense=, wake=, compute= and kernel=
- * where they are wanted: each key once, in any order.  Where dense is not given it
- * is as read.
+ * where they are wanted: each key once, in any order.  Where dense is not given
+ * it is as read.
  */
 int	cl_virtual_parse(const char *, struct cl_virtual_spec *,
 	    struct cl_err *);
@@ -66,7 +66,7 @@ struct cl_virtual {
 	struct cl_virtual_spec spec;
 	uint64_t	 nserved;
 	uint64_t	 end[CL_VIRTUAL_DEPTH_MAX]; /* of the last ones */
-	uint64_t	 rate;		/* since it was changed or had a rest: */
+	uint64_t	 rate;		/* since it changed or had a rest: */
 	uint64_t	 from;		/* when that was */
 	uint64_t	 nbytes;	/* that the link has taken on */
 	uint64_t	 free;		/* when it is through with them */

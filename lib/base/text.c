@@ -14,8 +14,8 @@
 #include "cl/num.h"
 #include "cl/text.h"
 
-#define SCALE_DIGITS	9		/* decimals kept of a fraction of a unit */
-#define VIS_SHOWN	60		/* of an argument repeated in a message */
+#define SCALE_DIGITS	9		/* decimals kept of a fraction */
+#define VIS_SHOWN	60		/* of an argument in a message */
 
 static int
 refuse(struct cl_err *err, const char *s, const char *why)

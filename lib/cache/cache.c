@@ -12,7 +12,7 @@
 #include "cl/err.h"
 #include "cache_int.h"
 
-#define KEYS_MAX	(1u << 27)	/* so that policies may count in 32 bits */
+#define KEYS_MAX	(1u << 27)	/* policies may count in 32 bits */
 
 /* What is known of keys, and the arrays of an outcome where one is wanted. */
 static int

@@ -45,7 +45,8 @@ infinite_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 POLICY_SERVE(infinite)
 
 const struct policy cl_cache_infinite = {
-	.info = { .name = "infinite", .summary = "keeps everything: misses are cold ones",
+	.info = { .name = "infinite",
+	    .summary = "keeps everything: misses are cold ones",
 	    .holds_all = true },
 	.open = infinite_open,
 	.free = infinite_free,

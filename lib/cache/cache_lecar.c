@@ -17,7 +17,7 @@
 #include "cache_list_int.h"
 
 #define LEARN		0.45		/* the learning rate */
-#define FADE		5.298317366548036	/* -ln(0.005): over n accesses */
+#define FADE		5.298317366548036 /* -ln(0.005): over n accesses */
 #define WEIGHT_MAX	0.99
 
 enum { LIVE, GHOST_LRU, GHOST_LFU, NQUEUES };

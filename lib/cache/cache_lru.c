@@ -21,7 +21,7 @@
 struct lru {
 	uint32_t	 ring;		/* of pool 0; the others follow */
 	struct link	*link;
-	uint32_t	*border;	/* of each pool; its ring: nobody is in */
+	uint32_t	*border;	/* of each pool; its ring: nobody is */
 };
 
 static void

@@ -1,7 +1,7 @@
 /*
- * The table of policies, in the order of cl-policies(7), and a policy out of what people write.  Strict: what
- * is not known, given twice or out of bounds is refused, by a message that
- * says what the policy takes.
+ * The table of policies, in the order of cl-policies(7), and a policy out of
+ * what people write.  Strict: what is not known, given twice or out of bounds
+ * is refused, by a message that says what the policy takes.
  */
 
 #include <assert.h>

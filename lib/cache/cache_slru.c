@@ -13,7 +13,7 @@
 enum segment { PROBATION, PROTECTED, NSEGMENTS };
 
 struct slru {
-	uint32_t	 ring;		/* probation of pool 0, then protected */
+	uint32_t	 ring;		/* probation of pool 0, protected */
 	struct link	*link;
 	uint32_t	*protected_max;	/* of each pool */
 	uint32_t	*nprotected;	/* of each pool */
@@ -63,7 +63,7 @@ slru_open(const struct cl_cache *c)
 	return (s);
 }
 
-/* A victim: unpinned, least recent, on probation before protected; or NO_KEY. */
+/* A victim: unpinned, least recent, probation before protected; or NO_KEY. */
 INLINE uint32_t
 least(const struct cl_cache *c, const struct slru *s, uint32_t rings)
 {

@@ -1,6 +1,6 @@
 /*
- * The kernel in AVX-512 with VNNI: Makefile says which instructions this file may
- * use, compute_x86.c whether the processor has them.
+ * The kernel in AVX-512 with VNNI: Makefile says which instructions this file
+ * may use, compute_x86.c whether the processor has them.
  */
 
 #include "compute_avx512_int.h"

@@ -1,6 +1,6 @@
 /*
- * The kernel in NEON with its dot product: Makefile says which instructions this file
- * may use, compute_arm.c whether the processor has them.
+ * The kernel in NEON with its dot product: Makefile says which instructions
+ * this file may use, compute_arm.c whether the processor has them.
  */
 
 #include "compute_neon_int.h"

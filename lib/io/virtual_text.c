@@ -14,7 +14,10 @@
 #define VALUE_CAP	32
 #define NUNITS		4
 
-enum { READ, LATENCY, DEPTH, NEEDED, DENSE = NEEDED, WAKE, COMPUTE, KERNEL, NKEYS };
+enum {
+	READ, LATENCY, DEPTH, NEEDED, DENSE = NEEDED, WAKE, COMPUTE, KERNEL,
+	NKEYS
+};
 
 static const char *const key_names[NKEYS] = {
 	[READ] = "read",

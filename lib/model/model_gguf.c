@@ -137,7 +137,8 @@ read_bias(struct model_reader *r, const struct model_tensor *t, uint32_t n,
 	for (i = 0; i < n; i++)
 		if (isnan((*bias)[i]))
 			return (cl_fail(r->err, CL_EFORMAT, "the tensor %s: "
-			    "the bias of expert %u is no number", t->t->name, i));
+			    "the bias of expert %u is no number", t->t->name,
+			    i));
 	return (CL_OK);
 }
 
@@ -199,20 +200,23 @@ read_routing(struct model_reader *r)
 	char buf[MODEL_KEY_BUF];
 	int status;
 
-	status = cl_gguf_u32(r->g, cl_model_key(r, buf, "expert_gating_func"), 0,
-	    &k->gating, r->err);
+	status = cl_gguf_u32(r->g, cl_model_key(r, buf, "expert_gating_func"),
+	    0, &k->gating, r->err);
 	if (status == CL_OK && k->gating > 4)
 		return (cl_fail(r->err, CL_ENOTSUP, "the key %s is %u, a "
 		    "gating function that is not known", buf, k->gating));
-	k->has_norm = cl_gguf_has(r->g, cl_model_key(r, buf, "expert_weights_norm"));
+	k->has_norm = cl_gguf_has(r->g, cl_model_key(r, buf,
+	    "expert_weights_norm"));
 	if (status == CL_OK)
 		status = cl_gguf_bool(r->g, buf, false, &k->norm, r->err);
-	k->has_scale = cl_gguf_has(r->g, cl_model_key(r, buf, "expert_weights_scale"));
+	k->has_scale = cl_gguf_has(r->g, cl_model_key(r, buf,
+	    "expert_weights_scale"));
 	if (status == CL_OK)
 		status = cl_gguf_f32(r->g, buf, 0, &k->scale, r->err);
 	if (status == CL_OK)
-		status = cl_gguf_u32(r->g, cl_model_key(r, buf, "expert_group_count"),
-		    0, &k->ngroup, r->err);
+		status = cl_gguf_u32(r->g,
+		    cl_model_key(r, buf, "expert_group_count"), 0, &k->ngroup,
+		    r->err);
 	if (status == CL_OK)
 		status = cl_gguf_u32(r->g,
 		    cl_model_key(r, buf, "expert_group_used_count"), k->ngroup,
@@ -236,10 +240,12 @@ read_layer_keys(struct model_reader *r)
 	    r->experts, n, r->err);
 	if (status == CL_OK)
 		status = cl_gguf_layers(r->g,
-		    cl_model_key(r, buf, "expert_used_count"), 0, r->used, n, r->err);
+		    cl_model_key(r, buf, "expert_used_count"), 0, r->used, n,
+		    r->err);
 	if (status == CL_OK)
 		status = cl_gguf_u32(r->g,
-		    cl_model_key(r, buf, "nextn_predict_layers"), 0, &nextra, r->err);
+		    cl_model_key(r, buf, "nextn_predict_layers"), 0, &nextra,
+		    r->err);
 	if (status != CL_OK)
 		return (status);
 	if (nextra >= n)

@@ -125,12 +125,14 @@ open_devices(struct lab *lab, struct cl_err *err)
 	while (n > 1 && n * d.stride > ARENA_BYTES)
 		n /= 2;
 	d.nslots = lab->nslots = (uint32_t)n;
-	lab->nburst = n < CL_CALIBRATE_BURST_MAX ? d.nslots : CL_CALIBRATE_BURST_MAX;
+	lab->nburst = n < CL_CALIBRATE_BURST_MAX ? d.nslots :
+	    CL_CALIBRATE_BURST_MAX;
 	for (i = 0; i < NREADERS; i++) {
 		if (i == TOGETHER && lab->o->device.io.nthreads == 1)
 			break;
 		d.io.nthreads = i == ALONE ? 1 : lab->o->device.io.nthreads;
-		d.dense_ring = i == ALONE ? lab->o->device.io.nthreads == 1 : true;
+		d.dense_ring = i != ALONE ||
+		    lab->o->device.io.nthreads == 1;
 		lab->nthreads[i] = d.io.nthreads;
 		lab->device[i] = cl_device_new(lab->model, &d, err);
 		if (lab->device[i] == NULL)

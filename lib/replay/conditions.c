@@ -13,7 +13,7 @@
 #include "cl/stats.h"
 #include "cl/trace.h"
 
-#define ORIGIN_CAP	1000		/* of its notes; the trace has them all */
+#define ORIGIN_CAP	1000		/* of its notes, kept whole in traces */
 
 const char *const cl_conditions_contracts[] = {
 	[CL_CONTRACT_EVENT] = "event",

@@ -28,7 +28,7 @@ struct cl_events {
 	uint64_t	 ntokens;	/* gathered, and padding */
 	uint64_t	 npadding;
 	uint32_t	 stamp;		/* its number, > 0 */
-	uint32_t	*stamped;	/* of each key: the pass that listed it */
+	uint32_t	*stamped;	/* of each key: pass that listed it */
 	uint32_t	*list;		/* of each column, at its base */
 	struct cl_event	*event;
 	struct cells	 cells;

@@ -48,7 +48,7 @@ struct cl_quality {
 	uint64_t	*left_at;	/* tokens */
 	uint8_t		*gone;		/* 0, or 1 + the phase it left in */
 
-	uint32_t	 now;		/* number of the event at hand, from 1 */
+	uint32_t	 now;		/* number of this event, from 1 */
 	uint64_t	 tokens;
 	struct part	*part;		/* all, phases, columns */
 	uint64_t	 regret[BUCKETS];

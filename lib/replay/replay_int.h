@@ -36,7 +36,7 @@ struct routing {
 	uint8_t		*resident;	/* of each expert of a column */
 	uint16_t	*ids;		/* room for one token */
 	uint32_t	 stamp;		/* of the event, > 0 */
-	uint32_t	*stamped;	/* of each key: the event that listed it */
+	uint32_t	*stamped;	/* of each key: event that listed it */
 	uint32_t	*list;
 	struct cl_event	 event;		/* as it is served */
 };
@@ -46,7 +46,7 @@ struct foretold {
 	struct cl_predict *predict;	/* NULL: nothing */
 	uint64_t	 ntokens;	/* told of so far */
 	uint32_t	 stamp;		/* of the part, > 0 */
-	uint32_t	*stamped;	/* of each key: the part that listed it */
+	uint32_t	*stamped;	/* of each key: part that listed it */
 	uint32_t	*list;		/* of each column, at its base */
 	struct cl_event	*event;		/* of each column: keys by rank */
 	uint16_t	*ids;		/* room for one token */
@@ -81,7 +81,7 @@ struct stage {
 	bool		 over;		/* and nothing is under way */
 
 	/* reading; each class of experts has as many buffers as slots */
-	uint32_t	 nclasses;	/* 1 where all buffers are of one size */
+	uint32_t	 nclasses;	/* 1: all buffers are of one size */
 	uint32_t	 nreads;	/* a slot's for each buffer, and slot */
 	struct replay_read *read;
 	struct replay_read *free;
@@ -132,7 +132,7 @@ struct cl_replay {
 	const struct cl_model *model;
 	const struct cl_keys *keys;
 	struct column	*column;
-	uint64_t	*name;		/* of each key: 2^63 + layer x 2^32 + e */
+	uint64_t	*name;		/* of keys: 2^63 + layer x 2^32 + e */
 
 	/* one that collects, and what is collected */
 	bool		 hindsight;	/* the policy is chosen by it */

@@ -12,7 +12,7 @@
 #include "cl/stats_write.h"
 #include "replay_int.h"
 
-/* Belady knows no retain; told places for others it would break ties as they do. */
+/* Belady knows no retain; told others' places it would break ties as they. */
 static bool
 has_rival(const struct cl_replay *r)
 {

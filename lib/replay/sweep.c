@@ -25,7 +25,7 @@
 struct run {
 	char		*name;
 	enum cl_cache_future foresees;
-	bool		 collects;	/* and does not borrow what another did */
+	bool		 collects;	/* and borrows from no other */
 	struct cl_spool_stream *stream;
 	struct cl_stats_writer *writer;
 	struct cl_replay *replay;

@@ -47,8 +47,9 @@ follows(const char *name)
 	static const char *const names[] = { "trace", "member", "origin",
 	    "origin_text", "model", "architecture", "model_fingerprint",
 	    "moe_layers", "experts", "expert_bytes", "token_demand_experts",
-	    "token_demand_bytes", "model_dense_bytes", "budget", "cache_experts",
-	    "cache_bytes", "stride_bytes", "slot_waste_bytes" };
+	    "token_demand_bytes", "model_dense_bytes", "budget",
+	    "cache_experts", "cache_bytes", "stride_bytes",
+	    "slot_waste_bytes" };
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -166,7 +166,8 @@ text_model(const struct info *in)
 	    cl_text_vis(arch, sizeof(arch), m->arch, strlen(m->arch)), print);
 	cl_dst_printf(in->dst, "  layers       %u, of them %u with experts\n",
 	    m->nlayers, s.nmoe);
-	cl_dst_printf(in->dst, "  experts      %llu, %s in all; a token uses %llu\n",
+	cl_dst_printf(in->dst,
+	    "  experts      %llu, %s in all; a token uses %llu\n",
 	    (unsigned long long)s.experts, s.bytes_known ?
 	    cl_text_bytes(size, s.expert_bytes) : "unknown bytes",
 	    (unsigned long long)s.demand_experts);

@@ -207,7 +207,8 @@ add_layer(struct cl_table *t, const struct part *p)
 }
 
 /*
- * A line for each layer, from the row *at on up to the next pool of all: experts of its own for each share of hits.
+ * A line for each layer, from the row *at on up to the next pool of all:
+ * experts of its own for each share of hits.
  */
 static int
 layers(const struct view *v, const struct cl_run_table *table, size_t *at,

@@ -31,7 +31,7 @@ struct share {
 struct fold {
 	const char	*title;		/* NULL: no further one */
 	const char	*key;
-	const char	*across;	/* its values head columns; NULL: none */
+	const char	*across;	/* its values head columns, or NULL */
 	const char	*sum[SUMS];	/* columns */
 	struct share	 share[SHARES];	/* across: the first one alone */
 };

@@ -18,7 +18,7 @@
 #include "cl/vec.h"
 #include "render_int.h"
 
-#define CELL		10		/* characters of a column, gap included */
+#define CELL		10		/* characters of a column, with gap */
 #define POLICY		30		/* shown of a policy */
 #define COLUMNS		8		/* in one part of a matrix, at most */
 

@@ -225,7 +225,8 @@ stride(const struct view *v)
 	    !number(v, "cache_bytes", &size) || size == 0)
 		return;
 	say(v, "", "slots of %s%s; of a full cache %s are empty, %s",
-	    is(v, "partition", "class") ? "up to " : "", cl_text_bytes(b, each), cl_text_bytes(w, waste),
+	    is(v, "partition", "class") ? "up to " : "",
+	    cl_text_bytes(b, each), cl_text_bytes(w, waste),
 	    cl_figure_percent(p, waste, size));
 }
 

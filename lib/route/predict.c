@@ -20,7 +20,7 @@ struct layer {
 	uint32_t	 nexperts;
 	uint32_t	 width;
 	struct cl_rule	 rule;		/* a borrowed one, with its own k */
-	uint32_t	 base;		/* in a sequence's ids, and in `order` */
+	uint32_t	 base;		/* in a sequence's ids, in `order` */
 
 	/* of experts, the most popular first */
 	uint64_t	*uses;		/* of each expert */

@@ -13,7 +13,7 @@
 #include "cl/route.h"
 #include "route_int.h"
 
-#define NORM_MIN	6.103515625e-05f	/* 2^-14, the least half float */
+#define NORM_MIN	6.103515625e-05f /* 2^-14, the least half float */
 #define CLEARLY		(1 + 0x1p-20f)
 #define CLEAR_MIN	0x1p-100f
 

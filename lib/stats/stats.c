@@ -1,6 +1,6 @@
 /*
- * Conditions, columns and tables as values.  A list of conditions is searched from
- * its front: it has some thirty entries, and is read once a run.
+ * Conditions, columns and tables as values.  A list of conditions is searched
+ * from its front: it has some thirty entries, and is read once a run.
  */
 
 #include <assert.h>

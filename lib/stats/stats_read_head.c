@@ -8,7 +8,7 @@
 #include "cl/vec.h"
 #include "stats_read_int.h"
 
-#define LEAST	4	/* bytes of a condition or column: type, length, a letter */
+#define LEAST	4	/* bytes of either: type, length, a letter */
 
 /* One condition, its name checked against those before it. */
 static int

@@ -33,7 +33,7 @@ struct cl_dst {
 struct fd {
 	int	 fd;
 	char	*name;
-	char	*temp;			/* NULL where the descriptor is borrowed */
+	char	*temp;			/* NULL: the descriptor is borrowed */
 	bool	 replace;
 };
 

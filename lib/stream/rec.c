@@ -17,7 +17,7 @@
 #define MAGIC_BYTES	4
 #define PREAMBLE	8
 #define SUMMED		8		/* bytes of the header under the sum */
-#define FIRST_PEEK	(1u << 20)	/* larger payloads are peeked by doubling */
+#define FIRST_PEEK	(1u << 20)	/* larger ones are peeked by doubling */
 
 static const struct kind {
 	char		 magic[MAGIC_BYTES + 1];

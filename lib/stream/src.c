@@ -26,7 +26,7 @@ struct cl_src {
 	size_t		 cap;
 	size_t		 pos;
 	size_t		 end;
-	bool		 ended;		/* read said so; it is not asked again */
+	bool		 ended;		/* read said so; not asked again */
 	uint64_t	 off;
 	uint64_t	 wait_ns;
 	const struct cl_src *lower;

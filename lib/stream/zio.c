@@ -24,7 +24,7 @@ struct reader {
 	ZSTD_DCtx	*ctx;
 	bool		 open;		/* inside a frame */
 	bool		 seen;		/* at least one frame begun */
-	bool		 owing;		/* bytes given of a frame that is open */
+	bool		 owing;		/* bytes given of an open frame */
 	size_t		 want;		/* bytes that the decoder asks for */
 };
 

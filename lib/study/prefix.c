@@ -1,8 +1,8 @@
 /*
  * The hash of a prefix is chained from that of the prefix before it, so that
  * one look-up a token tells whether an earlier sequence began like this, and
- * else remembers that this one did.  An open table holds the hashes, each with the sequence that had it first: a sequence is no repetition
- * of itself.
+ * else remembers that this one did.  An open table holds the hashes, each with
+ * the sequence that had it first: a sequence is no repetition of itself.
  */
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 struct entry {
 	uint64_t	 hash;
-	uint32_t	 owner;		/* number of a sequence from 1; 0: free */
+	uint32_t	 owner;		/* number of a sequence; 0: free */
 };
 
 /* A sequence that has not ended yet. */

@@ -18,7 +18,7 @@ struct profile_column {
 	struct rank	*rank;		/* of each, up to k */
 	uint64_t	 cells;
 	uint64_t	 choices;
-	uint64_t	 rest[DISTANCES]; /* tokens since the last use: 2^i on */
+	uint64_t	 rest[DISTANCES]; /* by tokens since the last: 2^i on */
 	uint64_t	 first;		/* uses without a last one */
 	/* Of tokens that went through the next column, too. */
 	uint64_t	 beside;	/* choices here */

@@ -51,7 +51,7 @@ struct recording {
 	struct cl_dst	*dst;
 	struct cl_trace_writer *writer;	/* NULL before the first pass */
 	struct prompt	*prompts;
-	uint32_t	 queued;	/* prompts that had no line yet: the first */
+	uint32_t	 queued;	/* prompts without a line: the first */
 	struct line	*lines;
 	uint32_t	 nlines;
 	uint64_t	 done;

@@ -171,7 +171,7 @@ struct tap_rows {
 	const struct tap_tensor *embd;	/* the token embedding, once seen */
 	uint32_t	 n;		/* rows of this graph; 0: not known */
 	uint32_t	 done;		/* rows of the graphs before it */
-	uint32_t	 ngraphs;	/* of this decode, with the one running */
+	uint32_t	 ngraphs;	/* of this decode, with this one */
 	bool		 has_pos;	/* of this graph's rows */
 	bool		 has_seq;
 	/* Of each row. */

@@ -1,10 +1,10 @@
 /*
- * Settings of the model's and the context's parameters.  Their structs have grown and shifted from
- * release to release, so nothing is taken for granted of it: a field is looked
- * for by the values that the defaults have at and around it, and whether it
- * was the right one is seen when the model is loaded, by what libllama logs of
- * its buffers and layers.  Where the one is not found, or the other does not
- * come, the setting is refused.
+ * Settings of the model's and the context's parameters.  Their structs have
+ * grown and shifted from release to release, so nothing is taken for granted of
+ * them: a field is looked for by the values that the defaults have at it and
+ * around it, and whether it was the right one is seen when the model is loaded,
+ * by what libllama logs of its buffers and layers.  Where the one is not found,
+ * or the other does not come, the setting is refused.
  */
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #define SPLIT_BY_LAYER	1	/* llama_split_mode, by default */
 #define FLAGS_FROM	4	/* of 8 bytes: behind what is a number */
 #define FLAGS_TO	16
-#define KINDS_TO	16		/* of 4 bytes: kinds of rope, pooling ... */
+#define KINDS_TO	16		/* of 4 bytes: kinds of rope ... */
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 
 /*
