@@ -17,6 +17,7 @@
 #include "cl/io.h"
 #include "cl/replay.h"
 #include "cl/text.h"
+#include "cl/trace.h"
 #include "cl/virtual.h"
 
 struct cl_conditions;
@@ -24,6 +25,7 @@ struct cl_err;
 struct cl_model;
 struct cl_trace_head;
 struct feed_trace;
+struct replay_fit;
 
 /* The lists of a sweep; of each, a run alone has the first. */
 struct replay_lists {
@@ -97,12 +99,11 @@ enum cl_replay_dense	replay_dense(const struct replay_options *,
 			    uint64_t nbytes);
 
 /*
- * What a run with that budget is asked for, whether it is alone or of a sweep;
- * fitted as in replay_fit.
+ * What a run with that budget is asked for, whether it is alone or of a sweep.
  */
 void	replay_conditions(struct cl_conditions *,
 	    const struct replay_options *, const struct feed_trace *,
-	    const char *budget, uint64_t fitted);
+	    const char *budget, const struct replay_fit *);
 
 /*
  * With --warm the experts in the cache are those of one model: that of the
@@ -138,9 +139,14 @@ void	replay_lists_end(struct replay_options *);
 struct replay_fit {
 	uint64_t	*uses;		/* of each key; the caller's to free */
 	uint64_t	 routing;	/* the trace's fingerprint */
+	enum cl_trace_end end;
+	bool		 told;		/* that it was not whole: trouble */
 };
 
-/* Count the uses of the trace in a file; its model must be the same. */
+/*
+ * Count the uses of the trace in a file; its model must be the same.  Says,
+ * once, that it is not of a whole one.
+ */
 int	replay_fit(struct replay_fit *, const char *path,
 	    const struct cl_model *, const struct cl_keys *, enum cl_prefill,
 	    struct cl_err *);

@@ -77,6 +77,7 @@ take(struct fit *f, const struct cl_trace_rec *rec, struct cl_err *err)
 	case CL_TRACE_TRAILER:
 		f->over = true;
 		f->to->routing = rec->counts->routing;
+		f->to->end = rec->counts->end;
 		return (cl_events_finish(f->events, err));
 	}
 	return (CL_OK);
@@ -174,6 +175,7 @@ take_stats(struct fit *f, const struct cl_stats_rec *rec, bool *found,
 	else if (rec->kind == CL_STATS_REC_TRAILER) {
 		f->over = true;
 		f->to->routing = rec->end->routing;
+		f->to->end = (enum cl_trace_end)rec->end->end;
 	}
 	return (CL_OK);
 }
@@ -198,6 +200,18 @@ read_stats(struct fit *f, struct cl_src *src, struct cl_err *err)
 	return (status == CL_END ? CL_OK : status);
 }
 
+/* What there was of it serves, and is told. */
+static void
+judge(struct replay_fit *fit, const char *path)
+{
+
+	if (fit->end == CL_END_COMPLETE || fit->told)
+		return;
+	fe_warn("static:%s: the trace is %s: experts are chosen by what there "
+	    "is of it", path, cl_trace_end_name(fit->end));
+	fit->told = true;
+}
+
 int
 replay_fit(struct replay_fit *to, const char *path, const struct cl_model *m,
     const struct cl_keys *keys, enum cl_prefill prefill, struct cl_err *err)
@@ -216,6 +230,8 @@ replay_fit(struct replay_fit *to, const char *path, const struct cl_model *m,
 		status = read_stats(&f, src, &why);
 	else
 		status = read_trace(&f, src, &why);
-	return (status == CL_OK ? CL_OK : cl_fail(err, status,
-	    "static:%s: %s", path, why.msg));
+	if (status != CL_OK)
+		return (cl_fail(err, status, "static:%s: %s", path, why.msg));
+	judge(to, path);
+	return (CL_OK);
 }

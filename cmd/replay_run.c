@@ -211,7 +211,8 @@ replay_dense(const struct replay_options *o, uint64_t nbytes)
 
 void
 replay_conditions(struct cl_conditions *what, const struct replay_options *o,
-    const struct feed_trace *t, const char *budget, uint64_t fitted)
+    const struct feed_trace *t, const char *budget,
+    const struct replay_fit *fit)
 {
 
 	*what = (struct cl_conditions){
@@ -221,7 +222,8 @@ replay_conditions(struct cl_conditions *what, const struct replay_options *o,
 		.warm = o->warm,
 		.budget = budget,
 		.prefill = o->prefill,
-		.fitted = fitted,
+		.fitted = fit->routing,
+		.fitted_end = fit->end,
 		.io = replay_ios[o->io],
 		.os_cache = o->io == REPLAY_REAL ?
 		    replay_os_caches[o->os_cache] : NULL,
@@ -240,7 +242,7 @@ write_conditions(struct run *r, const struct feed_trace *t,
 	struct cl_stats_conds c = { 0 };
 	struct cl_conditions what;
 
-	replay_conditions(&what, r->o, t, r->o->budget_text, r->fit.routing);
+	replay_conditions(&what, r->o, t, r->o->budget_text, &r->fit);
 	if (cl_conditions_set(&c, &what, head, m, slots, o, err) == CL_OK)
 		r->writer = cl_stats_writer_new(r->out, &c, err);
 	cl_stats_conds_free(&c);
@@ -551,8 +553,10 @@ end_run(void *arg, const struct feed_trace *t, const struct cl_stats_end *end,
 	int status;
 
 	cl_replay_waited(r->replay, feed_wait_ns(t));
-	if (r->before == NULL)
+	if (r->before == NULL) {
 		r->fit.routing = end->routing;
+		r->fit.end = (enum cl_trace_end)end->end;
+	}
 	if ((status = cl_events_finish(r->events, err)) == CL_OK)
 		status = cl_replay_finish(r->replay, end, err);
 	return (note(r, status));
@@ -637,6 +641,8 @@ replay_traces(const struct replay_options *o, char *const *operands, int n)
 
 	r.out = fe_output(o->output, o->replace, true);
 	status = feed(operands, n, &sink);
+	if (r.fit.told)
+		status = FE_TROUBLE;
 	cool(&r);
 	return (r.broken ? fe_abandon(r.out) : fe_finish(r.out, status));
 }

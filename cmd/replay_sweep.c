@@ -78,7 +78,7 @@ add_run(struct sweep *s, uint32_t i, const struct feed_trace *t,
 		o.before = cl_sweep_replay(s->before, i - s->from);
 	(void)snprintf(name, sizeof(name), "%s: --policy %s --cache %s",
 	    t->name, cl_cache_policy_text(&o.policy, policy), b->text);
-	replay_conditions(&what, s->o, t, b->text, fit->routing);
+	replay_conditions(&what, s->o, t, b->text, fit);
 	if ((status = cl_conditions_set(&c, &what, head, head->model, &slots,
 	    &o, err)) == CL_OK)
 		status = cl_sweep_add(s->sweep, name, head->model, &o, &c,
@@ -160,8 +160,10 @@ end_sweep(void *arg, const struct feed_trace *t,
 	int status;
 
 	(void)t;
-	for (i = 0; i < s->o->lists.npolicies && s->before == NULL; i++)
+	for (i = 0; i < s->o->lists.npolicies && s->before == NULL; i++) {
 		s->fit[i].routing = end->routing;
+		s->fit[i].end = (enum cl_trace_end)end->end;
+	}
 	if ((status = cl_events_finish(s->events, err)) != CL_OK ||
 	    (status = cl_sweep_finish(s->sweep, end, err)) != CL_OK)
 		return (status);
@@ -231,6 +233,7 @@ replay_sweep(const struct replay_options *o, char *const *operands, int n)
 		.unit = "tokens replayed",
 	};
 	struct cl_err err = { 0 };
+	size_t i;
 	int status;
 
 	if ((s.fit = calloc(l->npolicies, sizeof(*s.fit))) == NULL) {
@@ -243,6 +246,9 @@ replay_sweep(const struct replay_options *o, char *const *operands, int n)
 	}
 	s.out = fe_output(o->output, o->replace, true);
 	status = feed(operands, n, &sink);
+	for (i = 0; i < l->npolicies; i++)
+		if (s.fit[i].told)
+			status = FE_TROUBLE;
 	cool(&s);
 	free(s.fit);
 	return (s.broken ? fe_abandon(s.out) : fe_finish(s.out, status));

@@ -26,6 +26,7 @@ struct cl_conditions {
 	unsigned	 prefill;	/* an enum cl_prefill */
 	/* Of a policy that loads: the routing of the trace it is chosen by. */
 	uint64_t	 fitted;
+	unsigned	 fitted_end;	/* and its enum cl_trace_end */
 	const char	*io;		/* "real", "model", "none" */
 	const char	*os_cache;	/* "keep", "drop"; NULL: nothing read */
 	unsigned	 compute;	/* enum cl_compute_kind; 0: no bytes */

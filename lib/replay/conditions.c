@@ -149,18 +149,23 @@ foresight(const struct cl_budget_slots *slots,
 	    "heuristic" : "exact");
 }
 
-/* What the policy was chosen by; an unfinished trace has no fingerprint. */
+/* What the policy was chosen by; a trace that was cut off has no fingerprint. */
 static void
-set_fit(struct cl_stats_conds *c, uint64_t fitted,
+set_fit(struct cl_stats_conds *c, const struct cl_conditions *what,
     const struct cl_replay_options *o, struct cl_err *err)
 {
 
-	if (cl_replay_hindsight(o))
+	if (cl_replay_hindsight(o)) {
 		(void)cl_stats_set_bool(c, "hindsight", true, err);
-	else if (fitted != 0)
-		(void)cl_stats_set_hash(c, "fitted_routing", fitted, err);
+		return;
+	}
+	if (what->fitted != 0)
+		(void)cl_stats_set_hash(c, "fitted_routing", what->fitted,
+		    err);
 	else
 		(void)cl_stats_set_none(c, "fitted_routing", err);
+	(void)cl_stats_set_str(c, "fitted_end", cl_trace_end_name(
+	    (enum cl_trace_end)what->fitted_end), err);
 }
 
 static bool
@@ -216,7 +221,7 @@ cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
 	(void)cl_stats_set_str(c, "policy",
 	    cl_cache_policy_text(&o->policy, policy), err);
 	if (o->policy.info->loads)
-		set_fit(c, what->fitted, o, err);
+		set_fit(c, what, o, err);
 	if (o->policy.info->foresees != CL_FUTURE_NONE)
 		(void)cl_stats_set_str(c, "foresight", foresight(slots, o),
 		    err);

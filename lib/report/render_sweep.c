@@ -41,7 +41,8 @@ varies(const char *name)
 {
 	static const char *const names[] = { "policy", "partition", "budget",
 	    "cache_experts", "cache_bytes", "stride_bytes",
-	    "slot_waste_bytes", "foresight", "fitted_routing", "hindsight" };
+	    "slot_waste_bytes", "foresight", "fitted_routing", "fitted_end",
+	    "hindsight" };
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -205,6 +205,10 @@ rules(const struct view *v)
 	if (cl_run_hindsight(v->run))
 		say(v, "", "HINDSIGHT: fitted on the trace that it is replayed "
 		    "on, which no policy can know beforehand");
+	if (is(v, "fitted_end", "incomplete") ||
+	    is(v, "fitted_end", "interrupted"))
+		say(v, "", "fitted on a trace that is %.20s",
+		    cl_run_cond_text(v->run, "fitted_end", ""));
 	if (number(v, "warmup", &warmup) && warmup > 0)
 		say(v, "", "warm-up of %s tokens not counted; then %s",
 		    cl_text_count(warm, warmup), limit);

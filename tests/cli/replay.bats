@@ -776,6 +776,32 @@ hindsight()
 	status_is 2
 }
 
+# A trailer that says "interrupted", as a signal makes it, and the statistics
+# of such a trace.
+@test "static tells of a trace that its writer did not finish, and is trouble" {
+	cl-trace --dump "$TRACE" | sed 's/^# end\tcomplete/# end\tinterrupted/' |
+	    cl-trace --load >half.clt
+	cl-replay --stats -o half.cls half.clt 2>err || [ $? -eq 2 ]
+	for file in half.clt half.cls; do
+		how=interrupted
+		[ $file = half.clt ] || how=$(cl-report -f json half.cls \
+		    2>err | jq -r '.runs[0].end')
+		for cache in 20% 20%,30%; do
+			run --separate-stderr cl-replay --io none -o s.cls \
+			    --force --cache $cache --policy static:$file \
+			    "$TRACE" "$TRACE"
+			status_is 2
+			stderr_is "cl-replay: static:$file: the trace is $how: experts are chosen by what there is of it"
+			cl-report -f json s.cls | jq -e --arg how $how '.runs |
+			    all(.fitted_end == $how and .end == "complete")'
+			cl-report s.cls | grep -q "fitted on a trace that is $how"
+		done
+	done
+	cl-replay --io none --policy "static:$TRACE" "$TRACE" >s.cls
+	cl-report -f json s.cls | jq -e '.runs[0].fitted_end == "complete"'
+	! cl-report s.cls | grep -q 'fitted on a trace' || false
+}
+
 @test "what static loads is counted behind a warm-up, too, once with --warm" {
 	set -- --io none --policy "static:$TRACE"
 	for warmup in 0 100 100000; do
