@@ -150,7 +150,7 @@ int
 replay_bound(const struct replay_options *o, char *const *operands, int n)
 {
 	static const struct study study = {
-		.what = "bound",
+		.conditions = { .what = "bound", .contract = true },
 		.cells = CL_CELLS_NONE,
 		.cyclic = true,
 		.open = bound_open,

@@ -140,8 +140,12 @@ int
 replay_curve(const struct replay_options *o, char *const *operands, int n)
 {
 	struct study study = {
-		.what = "curve",
-		.policy = replay_curves[o->curve],
+		.conditions = {
+			.what = "curve",
+			.policy = replay_curves[o->curve],
+			.contract = true,
+			.windows = true,
+		},
 		.cells = CL_CELLS_NONE,
 		.cyclic = true,
 		.open = curve_open,

@@ -46,7 +46,7 @@ int
 replay_predict(const struct replay_options *o, char *const *operands, int n)
 {
 	static const struct study study = {
-		.what = "predict",
+		.conditions = { .what = "predict" },
 		.cells = CL_CELLS_ALL,
 		.open = foresight_open,
 		.pass = foresight_pass,

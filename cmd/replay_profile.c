@@ -49,7 +49,7 @@ int
 replay_stats(const struct replay_options *o, char *const *operands, int n)
 {
 	static const struct study study = {
-		.what = "stats",
+		.conditions = { .what = "stats" },
 		.cells = CL_CELLS_IDS,
 		.open = profile_open,
 		.pass = profile_pass,

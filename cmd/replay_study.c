@@ -120,8 +120,8 @@ write_conditions(struct run *r, const struct feed_trace *t,
 	};
 
 	o.window = r->window;
-	if (cl_conditions_study(&c, r->study->what, r->study->policy, &what,
-	    head, &o, err) == CL_OK)
+	if (cl_conditions_study(&c, &r->study->conditions, &what, head, &o,
+	    err) == CL_OK)
 		r->writer = cl_stats_writer_new(r->out, &c, err);
 	cl_stats_conds_free(&c);
 	return (r->writer == NULL ? err->code : CL_OK);

@@ -6,14 +6,14 @@
  * verbs, fed with passes, that leaves tables in a run of its own.
  */
 
+#include "cl/conditions.h"
 #include "cl/events.h"
 #include "replay.h"
 
 struct cl_stats_writer;
 
 struct study {
-	const char	*what;		/* the condition of that name */
-	const char	*policy;	/* whose figures they are, or NULL */
+	struct cl_conditions_study conditions;
 	enum cl_events_cells cells;	/* that it looks at */
 	bool		 cyclic;	/* a replay's figures, and the trace */
 	/* Its state for a trace of this model, whose keys these are. */

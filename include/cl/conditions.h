@@ -40,12 +40,17 @@ int	cl_conditions_set(struct cl_stats_conds *,
 	    const struct cl_model *, const struct cl_budget_slots *,
 	    const struct cl_replay_options *, struct cl_err *);
 
-/*
- * The same for a run without a cache: what it is ("curve"), and the policy
- * that its figures are of, or NULL.
- */
-int	cl_conditions_study(struct cl_stats_conds *, const char *study,
-	    const char *policy, const struct cl_conditions *,
+/* A run without a cache, and what of the options means something to it. */
+struct cl_conditions_study {
+	const char	*what;		/* "curve" */
+	const char	*policy;	/* that its figures are of, or NULL */
+	bool		 contract;	/* events are served by one */
+	bool		 windows;
+};
+
+/* The same for such a run. */
+int	cl_conditions_study(struct cl_stats_conds *,
+	    const struct cl_conditions_study *, const struct cl_conditions *,
 	    const struct cl_trace_head *, const struct cl_replay_options *,
 	    struct cl_err *);
 

@@ -103,33 +103,51 @@ set_trace(struct cl_stats_conds *c, const struct cl_conditions *what,
 	set_model(c, m, err);
 }
 
+static void
+set_contract(struct cl_stats_conds *c, const struct cl_replay_options *o,
+    struct cl_err *err)
+{
+
+	(void)cl_stats_set_str(c, "contract",
+	    cl_conditions_contracts[o->contract], err);
+}
+
 /* What of it becomes events, and which of these are counted. */
 static void
 set_events(struct cl_stats_conds *c, const struct cl_conditions *what,
     const struct cl_replay_options *o, struct cl_err *err)
 {
 
-	(void)cl_stats_set_str(c, "contract",
-	    cl_conditions_contracts[o->contract], err);
 	(void)cl_stats_set_str(c, "prefill",
 	    cl_conditions_prefills[what->prefill], err);
 	(void)cl_stats_set_u64(c, "warmup", o->warmup, err);
 	set_number(c, "tokens", o->tokens, o->tokens != 0, err);
+}
+
+static void
+set_window(struct cl_stats_conds *c, const struct cl_replay_options *o,
+    struct cl_err *err)
+{
+
 	(void)cl_stats_set_u64(c, "window", o->window, err);
 }
 
 int
-cl_conditions_study(struct cl_stats_conds *c, const char *study,
-    const char *policy, const struct cl_conditions *what,
+cl_conditions_study(struct cl_stats_conds *c,
+    const struct cl_conditions_study *study, const struct cl_conditions *what,
     const struct cl_trace_head *head, const struct cl_replay_options *o,
     struct cl_err *err)
 {
 
-	(void)cl_stats_set_str(c, "what", study, err);
+	(void)cl_stats_set_str(c, "what", study->what, err);
 	set_trace(c, what, head, head->model, err);
+	if (study->contract)
+		set_contract(c, o, err);
 	set_events(c, what, o, err);
-	if (policy != NULL)
-		(void)cl_stats_set_str(c, "policy", policy, err);
+	if (study->windows)
+		set_window(c, o, err);
+	if (study->policy != NULL)
+		(void)cl_stats_set_str(c, "policy", study->policy, err);
 	if (o->predict.width != 0)
 		(void)cl_stats_set_u64(c, "width", o->predict.width, err);
 	return (err->code);
@@ -217,7 +235,9 @@ cl_conditions_set(struct cl_stats_conds *c, const struct cl_conditions *what,
 	bool bytes = slots->stride != 0;
 
 	set_trace(c, what, head, m, err);
+	set_contract(c, o, err);
 	set_events(c, what, o, err);
+	set_window(c, o, err);
 	(void)cl_stats_set_str(c, "policy",
 	    cl_cache_policy_text(&o->policy, policy), err);
 	if (o->policy.info->loads)

@@ -240,3 +240,23 @@ by_study()
 	    select(.predictor == "transition") | .right] | add')" = \
 	    $((63 * 3)) ]
 }
+
+# What a study does not heed would look as if it were heeded.
+@test "the conditions of a study are those that mean something to it" {
+	always=$(printf '%s\n' architecture expert_bytes experts member model \
+	    model_dense_bytes model_fingerprint moe_layers origin origin_text \
+	    prefill token_demand_bytes token_demand_experts tokens trace \
+	    warmup what)
+	while IFS='|' read -r study names; do
+		cl-replay --$study "$TRACE" | cl-report -f tsv |
+		    awk -F '\t' '$4 == "condition" { print $5 }' | sort >got
+		diff -u <(printf '%s\n' $always $names | sort) got
+	done <<-'END'
+		stats|
+		predict|
+		predict --width 3|width
+		bound|contract
+		curve|contract policy window
+		curve belady|contract policy window
+	END
+}
