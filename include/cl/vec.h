@@ -17,6 +17,13 @@ struct cl_err;
 int	cl_vec_grow(void *p, size_t *cap, size_t need, size_t size,
 	    struct cl_err *);
 
+/*
+ * The same, but what is new is left as it is: of a large array, memory that is
+ * not used yet is not touched either.
+ */
+int	cl_vec_room(void *p, size_t *cap, size_t need, size_t size,
+	    struct cl_err *);
+
 /* A copy of n bytes with a NUL behind them, the caller's to free; or NULL. */
 char	*cl_vec_strndup(const char *, size_t n, struct cl_err *);
 

@@ -10,7 +10,7 @@
 #include "cl/vec.h"
 
 int
-cl_vec_grow(void *pp, size_t *cap, size_t need, size_t size,
+cl_vec_room(void *pp, size_t *cap, size_t need, size_t size,
     struct cl_err *err)
 {
 	void *old, *p;
@@ -23,9 +23,25 @@ cl_vec_grow(void *pp, size_t *cap, size_t need, size_t size,
 	memcpy(&old, pp, sizeof(old));
 	if (n > SIZE_MAX / size || (p = realloc(old, n * size)) == NULL)
 		return (cl_fail_nomem(err, "a growing array"));
-	memset((char *)p + *cap * size, 0, (n - *cap) * size);
 	memcpy(pp, &p, sizeof(p));
 	*cap = n;
+	return (CL_OK);
+}
+
+int
+cl_vec_grow(void *pp, size_t *cap, size_t need, size_t size,
+    struct cl_err *err)
+{
+	size_t had = *cap;
+	char *p;
+	int status;
+
+	if (need <= had)
+		return (CL_OK);
+	if ((status = cl_vec_room(pp, cap, need, size, err)) != CL_OK)
+		return (status);
+	memcpy(&p, pp, sizeof(p));
+	memset(p + had * size, 0, (*cap - had) * size);
 	return (CL_OK);
 }
 

@@ -117,9 +117,9 @@ add_event(struct cl_lookahead *l, const struct cl_event *e, struct cl_err *err)
 		return (cl_fail(err, CL_ENOTSUP, "a policy that knows the "
 		    "future takes traces of at most %u accesses",
 		    CL_LOOKAHEAD_MAX));
-	if ((status = cl_vec_grow(&l->key, &l->access_cap, l->naccesses + e->n,
+	if ((status = cl_vec_room(&l->key, &l->access_cap, l->naccesses + e->n,
 	    sizeof(*l->key), err)) != CL_OK ||
-	    (status = cl_vec_grow(&l->first, &l->event_cap, l->nevents + 1,
+	    (status = cl_vec_room(&l->first, &l->event_cap, l->nevents + 1,
 	    sizeof(*l->first), err)) != CL_OK)
 		return (status);
 	l->first[l->nevents++] = (uint32_t)l->naccesses;
@@ -135,9 +135,9 @@ add_foretold(struct cl_lookahead *l, const struct cl_event *e,
 {
 	int status;
 
-	if ((status = cl_vec_grow(&l->said, &l->said_cap, l->nsaid + e->n,
+	if ((status = cl_vec_room(&l->said, &l->said_cap, l->nsaid + e->n,
 	    sizeof(*l->said), err)) != CL_OK ||
-	    (status = cl_vec_grow(&l->said_n, &l->said_n_cap, l->nevents,
+	    (status = cl_vec_room(&l->said_n, &l->said_n_cap, l->nevents,
 	    sizeof(*l->said_n), err)) != CL_OK)
 		return (status);
 	l->said_n[l->nevents - 1] = e->n;
@@ -156,7 +156,7 @@ cl_lookahead_add(struct cl_lookahead *l, const struct cl_pass *p,
 	int status;
 
 	assert(l->next == NULL);
-	if ((status = cl_vec_grow(&l->pass, &l->pass_cap, l->npasses + 1,
+	if ((status = cl_vec_room(&l->pass, &l->pass_cap, l->npasses + 1,
 	    sizeof(*l->pass), err)) != CL_OK)
 		return (status);
 	to = &l->pass[l->npasses++];
