@@ -34,9 +34,7 @@ struct marks {
 	const uint32_t	*key;		/* in each place */
 	uint32_t	*recent;	/* the same of some; by its low bits */
 	uint32_t	 mask;		/* these */
-	uint32_t	 top;		/* no word of the highest is set behind */
-	uint32_t	 end;		/* behind the last that is set; 0: none is */
-	uint32_t	 last;		/* whose that one is */
+	uint64_t	 last;		/* that is set: place + 1, key; 0: none is */
 };
 
 struct belady {
@@ -126,31 +124,44 @@ highest(uint64_t word)
 	return (63 - (uint32_t)__builtin_clzll(word));
 }
 
+/* Behind the last mark, and whose it is. */
+INLINE uint32_t
+end_of(const struct marks *m)
+{
+
+	return ((uint32_t)(m->last >> 32));
+}
+
+INLINE uint32_t
+last_key(const struct marks *m)
+{
+
+	return ((uint32_t)m->last);
+}
+
+/* End and key are one number: what is further is more, without a branch. */
 INLINE void
 mark(struct marks *m, uint32_t key, uint32_t place)
 {
+	uint64_t this = (uint64_t)(place + 1) << 32 | key;
 	uint32_t i, at = place;
 
 	for (i = 0; i < LEVELS; i++, at >>= WORD_LOG)
 		m->level[i][at >> WORD_LOG] |= bit(at);
-	m->top = at > m->top ? at : m->top;
 	m->recent[place & m->mask] = key;
-	m->last = place >= m->end ? key : m->last;
-	m->end = place >= m->end ? place + 1 : m->end;
+	m->last = this > m->last ? this : m->last;
 }
 
-/* Which one is the last now? */
+/* Which one is the last now, and was behind the one that has gone? */
 INLINE uint32_t
-find_end(struct marks *m)
+find_end(const struct marks *m)
 {
-	uint32_t i, at;
+	uint32_t i, at = (end_of(m) - 1) >> LEVELS * WORD_LOG;
 
-	while (m->level[LEVELS - 1][m->top] == 0)
-		if (m->top-- == 0) {
-			m->top = 0;
+	while (m->level[LEVELS - 1][at] == 0)
+		if (at-- == 0)
 			return (0);
-		}
-	for (i = LEVELS, at = m->top; i-- > 0;)
+	for (i = LEVELS; i-- > 0;)
 		at = at << WORD_LOG | highest(m->level[i][at]);
 	return (at + 1);
 }
@@ -168,16 +179,16 @@ whose(const struct cl_cache *c, const struct marks *m, uint32_t place)
 INLINE uint32_t
 take_last(const struct cl_cache *c, struct marks *m)
 {
-	uint32_t i, at, key = m->last;
+	uint32_t i, at, key = last_key(m);
 	uint64_t gone = 1, *word;
 
-	for (i = 0, at = m->end - 1; i < LEVELS; i++, at >>= WORD_LOG) {
+	for (i = 0, at = end_of(m) - 1; i < LEVELS; i++, at >>= WORD_LOG) {
 		word = &m->level[i][at >> WORD_LOG];
 		*word &= ~(gone << at % 64);
 		gone &= *word == 0;
 	}
-	if ((m->end = find_end(m)) > 0)
-		m->last = whose(c, m, m->end - 1);
+	at = find_end(m);
+	m->last = at == 0 ? 0 : (uint64_t)at << 32 | whose(c, m, at - 1);
 	return (key);
 }
 
@@ -186,8 +197,8 @@ INLINE uint32_t
 furthest(const struct cl_cache *c, const struct marks *m)
 {
 
-	return (m->end > 0 && c->known[m->last] == CL_CLASS_HIT ? m->last :
-	    NO_KEY);
+	return (m->last != 0 && c->known[last_key(m)] == CL_CLASS_HIT ?
+	    last_key(m) : NO_KEY);
 }
 
 INLINE bool
@@ -264,7 +275,7 @@ nearer(const struct cl_cache *c, const struct pool *p, const struct marks *m,
     uint32_t place)
 {
 
-	return (place < m->end && place < c->places[p->number].naccesses &&
+	return (place < end_of(m) && place < c->places[p->number].naccesses &&
 	    furthest(c, m) != NO_KEY);
 }
 
@@ -354,7 +365,7 @@ deal(const struct cl_cache *c, struct belady *b, uint64_t *from)
 		m = &b->marks[i];
 		nplaces = c->places[i].naccesses + c->pool[i].nkeys;
 		m->key = c->places[i].key;
-		m->top = m->end = 0;
+		m->last = 0;
 		for (k = 0; k < LEVELS; k++) {
 			m->level[k] = from == NULL ? NULL : from + n;
 			n += words(nplaces >> k * WORD_LOG);
