@@ -18,10 +18,8 @@ struct circle {
 	uint32_t	 nplaces;
 	uint32_t	 last;		/* word of bits */
 	uint32_t	 hand;		/* the place that is looked at next */
-	uint32_t	 most;		/* early: so many places are free of */
-					/* members, from the hand on */
 	uint32_t	*key;		/* at each place */
-	uint64_t	*bit;
+	uint64_t	*bit;		/* and one word more than they need */
 };
 
 struct clock {
@@ -57,7 +55,7 @@ clock_open(const struct cl_cache *c)
 		return (NULL);
 	for (i = 0; i < c->npools; i++) {
 		nslots += p[i].nslots;
-		nwords += p[i].nslots / WORD + 1;
+		nwords += p[i].nslots / WORD + 2;
 	}
 	k->circle = calloc(c->npools, sizeof(*k->circle));
 	k->place = calloc(c->nkeys, sizeof(*k->place));
@@ -74,7 +72,7 @@ clock_open(const struct cl_cache *c)
 		    (p[i].nslots - 1) / WORD;
 		k->circle[i].key = k->key + p[i].first_slot;
 		k->circle[i].bit = k->bit + nwords;
-		nwords += p[i].nslots / WORD + 1;
+		nwords += p[i].nslots / WORD + 2;
 	}
 	return (k);
 }
@@ -169,76 +167,88 @@ clock_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 	    (uint64_t)!fresh << place % WORD;
 }
 
-/* Places from one to another, along the circle. */
-INLINE uint32_t
-ahead(const struct circle *o, uint32_t from, uint32_t to)
+/* Places from the hand on, at most WORD of them, without the circle's start. */
+INLINE uint64_t
+clear_ahead(const struct circle *o)
 {
+	const uint64_t *bit = o->bit + o->hand / WORD;
+	uint32_t left = o->nplaces - o->hand, by = o->hand % WORD;
+	uint64_t set = bit[0] >> by | bit[1] << 1 << (WORD - 1 - by);
 
-	return (to - from + (to < from ? o->nplaces : 0));
+	return (~set & (left < WORD ? bit_of(left) - 1 : UINT64_MAX));
+}
+
+/* The hand goes on over so many places, at most WORD, and clears their bits. */
+INLINE void
+pass(struct circle *o, uint32_t n)
+{
+	uint64_t *bit = o->bit + o->hand / WORD;
+	uint64_t passed = n < WORD ? bit_of(n) - 1 : UINT64_MAX;
+	uint32_t by = o->hand % WORD;
+
+	bit[0] &= ~(passed << by);
+	bit[1] &= ~(passed >> 1 >> (WORD - 1 - by));
+	o->hand = o->hand + n == o->nplaces ? 0 : o->hand + n;
+}
+
+/* The misses of a word take these places in front of the hand; the digest. */
+INLINE uint64_t
+take_places(struct cl_cache *c, struct clock *k, struct circle *o,
+    const uint32_t *keys, uint64_t misses, uint64_t clear)
+{
+	uint32_t hand = o->hand, *at = o->key + hand, *place = k->place;
+	uint32_t n = 0, key, victim;
+	uint16_t *known = c->known;
+	uint64_t digest = c->digest;
+
+	for (; misses != 0; misses &= misses - 1, clear &= clear - 1) {
+		n = (uint32_t)__builtin_ctzll(clear);
+		key = keys[(uint32_t)__builtin_ctzll(misses) / 4];
+		victim = at[n];
+		at[n] = key;
+		place[key] = hand + n++;
+		known[victim] = CL_CLASS_CAPACITY;
+		known[key] = CL_CLASS_HIT;
+		digest = cl_hash_mix(digest, c->names[victim]);
+	}
+	pass(o, n);
+	return (digest);
 }
 
 /*
- * Where the hand stops among those that it may pass, of which none is pinned;
- * where it would not stop there, NO_KEY, and nothing has changed.
+ * The hand may go as far as the nearest member that hits: what is before that
+ * is the same after they have been used.
  */
-INLINE uint32_t
-step(struct circle *o)
-{
-	uint32_t first = o->hand / WORD, w = first, place;
-	uint64_t from = -bit_of(o->hand), clear = clear_places(o, w) & from;
-
-	while (clear == 0) {
-		if ((w = next_word(o, w)) == first)
-			return (NO_KEY);
-		clear = clear_places(o, w);
-	}
-	place = w * WORD + (uint32_t)__builtin_ctzll(clear);
-	if (ahead(o, o->hand, place) >= o->most)
-		return (NO_KEY);
-	for (; first != w; first = next_word(o, first)) {
-		o->bit[first] &= ~from;
-		from = UINT64_MAX;
-	}
-	o->bit[w] &= ~(from & (bit_of(place) - 1));
-	return (place);
-}
-
-/* How far ahead of the hand the nearest of the members is that hit. */
-INLINE void
-clock_begin(const struct cl_cache *c, struct pool *p, const uint32_t *keys,
+INLINE bool
+clock_word(struct cl_cache *c, struct pool *p, const uint32_t *keys,
     uint32_t n)
 {
 	struct clock *k = c->state;
 	struct circle *o = &k->circle[p->number];
-	uint32_t most = o->nplaces, i, places;
+	uint32_t nearest = WORD, i, ahead, nmisses;
+	uint64_t word = 0, clear = clear_ahead(o), digest;
+	uint16_t class;
 
 	for (i = 0; i < n; i++) {
-		places = ahead(o, o->hand, k->place[keys[i]]);
-		places |= cache_resident(c, keys[i]) ? 0 : UINT32_MAX;
-		most = places < most ? places : most;
+		class = c->known[keys[i]];
+		word |= (uint64_t)class << 4 * i;
+		ahead = (k->place[keys[i]] - o->hand) | (0u - (uint32_t)class);
+		nearest = ahead < nearest ? ahead : nearest;
 	}
-	o->most = most;
-}
-
-INLINE bool
-clock_early(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
-{
-	struct clock *k = c->state;
-	struct circle *o = &k->circle[p->number];
-	uint32_t hand = o->hand, place;
-
-	if ((place = step(o)) == NO_KEY)
+	clear &= nearest < WORD ? bit_of(nearest) - 1 : UINT64_MAX;
+	nmisses = word_sum(word >> 1 & WORD_ONES);
+	if ((uint32_t)__builtin_popcountll(clear) < nmisses)
 		return (false);
-	*victim = o->key[place];
-	replace(k, o, place, key);
-	o->most -= ahead(o, hand, place) + 1;
+	digest = take_places(c, k, o, keys, word & WORD_MISSES, clear);
+	for (i = 0; i < n; i++)
+		clock_use(c, p, keys[i], (word >> 4 * i & CLASS_MASK) != 0);
+	c->out.nvictims += nmisses;
+	(void)cache_count_word(c, word);
+	c->digest = cl_hash_mix(digest, word);
 	return (true);
 }
 
-POLICY_SERVE_COUNTING(clock,
-    cache_event(c, p, keys, n, clock_admit, clock_use, true),
-    cache_serial_early(c, p, keys, n, clock_admit, clock_use, clock_begin,
-    clock_early, false))
+POLICY_SERVE_AT_ONCE(clock)
 
 const struct policy cl_cache_clock = {
 	.info = { .name = "clock", .summary = "first in, first out, but what "

@@ -22,8 +22,12 @@
  *	turn	the key comes in, where it misses, for the one that is
  *		returned; else a resident is returned, and nothing happens.
  *
- * Or one may have two to admit early under serial: begin is told of members,
- * and early admits them before they are used (cache_early_word).
+ * Or one may have one to admit early under serial, before members are used:
+ * early (cache_early_word).  Or one to count in a full pool, where the members
+ * that hit have no part in who leaves for those that miss:
+ *
+ *	word	up to a word of members are counted, at once, whichever the
+ *		contract.  False: they must go one by one, and nothing happened.
  *
  * One that is a total order over experts has two more, for contract retain:
  *
@@ -124,8 +128,8 @@ typedef uint32_t policy_turn(struct cl_cache *, struct pool *, uint32_t key,
     bool miss);
 typedef void policy_use(struct cl_cache *, struct pool *, uint32_t key,
     bool fresh);
-typedef void policy_begin(const struct cl_cache *, struct pool *,
-    const uint32_t *keys, uint32_t n);
+typedef bool policy_word(struct cl_cache *, struct pool *, const uint32_t *keys,
+    uint32_t n);
 typedef void policy_enter(struct cl_cache *, struct pool *, uint32_t key);
 typedef uint32_t policy_evict(struct cl_cache *, struct pool *);
 
@@ -362,19 +366,18 @@ cache_serial(struct cl_cache *c, struct pool *p, const uint32_t *keys,
 /*
  * Up to a word of members under serial, counted, in a full pool, with all
  * misses first, in order, and uses last.  That makes no difference as long as
- * early, which admits like admit, comes upon none of them.  It says false where
- * it would, and from there on they go one by one; they are pinned if it knows
- * them by that.
+ * early, which admits like admit, comes upon none of them: it knows them by
+ * their pins.  It says false where it would, and from there on they go one by
+ * one.
  */
 INLINE void
 cache_early_word(struct cl_cache *c, struct pool *p, const uint32_t *keys,
-    uint32_t n, policy_admit *admit, policy_use *use, policy_admit *early,
-    const bool pin)
+    uint32_t n, policy_admit *admit, policy_use *use, policy_admit *early)
 {
 	uint64_t digest = c->digest, word, misses;
 	uint32_t i, to = n, victim;
 
-	word = cache_classify(c, keys, n, pin);
+	word = cache_classify(c, keys, n, true);
 	for (misses = word & WORD_MISSES; misses != 0; misses &= misses - 1) {
 		i = (uint32_t)__builtin_ctzll(misses) / 4;
 		if (!early(c, p, keys[i], &victim)) {
@@ -383,13 +386,13 @@ cache_early_word(struct cl_cache *c, struct pool *p, const uint32_t *keys,
 		}
 		digest = cl_hash_mix(digest, c->names[victim]);
 		c->known[victim] = CL_CLASS_CAPACITY;
-		c->known[keys[i]] = pin ? PINNED : CL_CLASS_HIT;
+		c->known[keys[i]] = PINNED;
 		c->out.nvictims++;
 	}
 	c->event += to;
 	for (i = 0; i < to; i++)
 		use(c, p, keys[i], (word >> 4 * i & CLASS_MASK) != 0);
-	for (i = 0; pin && i < n; i++)
+	for (i = 0; i < n; i++)
 		c->known[keys[i]] &= CLASS_MASK;
 	if (to < n)
 		word = cache_serial_members(c, p, keys, to, n,
@@ -399,22 +402,46 @@ cache_early_word(struct cl_cache *c, struct pool *p, const uint32_t *keys,
 	c->digest = cl_hash_mix(digest, word);
 }
 
-/* The same for all members, whatever the pool; begin is told of each word. */
+/* The same for all members, whatever the pool. */
 INLINE void
 cache_serial_early(struct cl_cache *c, struct pool *p, const uint32_t *keys,
-    uint32_t n, policy_admit *admit, policy_use *use, policy_begin *begin,
-    policy_admit *early, const bool pin)
+    uint32_t n, policy_admit *admit, policy_use *use, policy_admit *early)
 {
-	uint32_t from, m;
+	uint32_t from;
 
 	if (!pool_full(p) || p->nslots == 0) {
 		cache_serial(c, p, keys, n, admit, use, true);
 		return;
 	}
+	for (from = 0; from < n; from += WORD_MEMBERS)
+		cache_early_word(c, p, keys + from, word_members(n, from),
+		    admit, use, early);
+}
+
+/* An event, counted, at once if it is a word. */
+INLINE void
+cache_event_at_once(struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t n, policy_admit *admit, policy_use *use, policy_word *word)
+{
+
+	if (pool_full(p) && n <= WORD_MEMBERS && word(c, p, keys, n))
+		c->event++;
+	else
+		cache_event(c, p, keys, n, admit, use, true);
+}
+
+INLINE void
+cache_serial_at_once(struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t n, policy_admit *admit, policy_use *use, policy_word *word)
+{
+	uint32_t from, m;
+
 	for (from = 0; from < n; from += m) {
 		m = word_members(n, from);
-		begin(c, p, keys + from, m);
-		cache_early_word(c, p, keys + from, m, admit, use, early, pin);
+		if (pool_full(p) && word(c, p, keys + from, m))
+			c->event += m;
+		else
+			cache_serial(c, p, keys + from, m, admit, use, true);
 	}
 }
 
@@ -590,6 +617,14 @@ POLICY_SERVE_COUNTING(name,						\
     name##_turn),							\
     cache_serial_turning(c, p, keys, n, name##_admit, name##_use,	\
     name##_turn))
+
+/* The same, if it has NAME_word as well. */
+#define POLICY_SERVE_AT_ONCE(name)					\
+POLICY_SERVE_COUNTING(name,						\
+    cache_event_at_once(c, p, keys, n, name##_admit, name##_use,	\
+    name##_word),							\
+    cache_serial_at_once(c, p, keys, n, name##_admit, name##_use,	\
+    name##_word))
 
 /* The same, counted by verbs of its own. */
 #define POLICY_SERVE_COUNTING(name, count_event, count_serial)		\

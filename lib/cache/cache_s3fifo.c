@@ -205,17 +205,6 @@ s3fifo_admit(struct cl_cache *c, struct pool *p, uint32_t key,
 	return (true);
 }
 
-INLINE void
-s3fifo_begin(const struct cl_cache *c, struct pool *p, const uint32_t *keys,
-    uint32_t n)
-{
-
-	(void)c;
-	(void)p;
-	(void)keys;
-	(void)n;
-}
-
 INLINE bool
 s3fifo_early(struct cl_cache *c, struct pool *p, uint32_t key,
     uint32_t *victim)
@@ -242,8 +231,7 @@ s3fifo_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 
 POLICY_SERVE_COUNTING(s3fifo,
     cache_event(c, p, keys, n, s3fifo_admit, s3fifo_use, true),
-    cache_serial_early(c, p, keys, n, s3fifo_admit, s3fifo_use, s3fifo_begin,
-    s3fifo_early, true))
+    cache_serial_early(c, p, keys, n, s3fifo_admit, s3fifo_use, s3fifo_early))
 
 /*
  * The form that copies libCacheSim: small gives way unless main is above its

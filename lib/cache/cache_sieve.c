@@ -122,17 +122,6 @@ sieve_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 	s->used[key] = !fresh;
 }
 
-INLINE void
-sieve_begin(const struct cl_cache *c, struct pool *p, const uint32_t *keys,
-    uint32_t n)
-{
-
-	(void)c;
-	(void)p;
-	(void)keys;
-	(void)n;
-}
-
 INLINE bool
 sieve_early(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 {
@@ -147,8 +136,7 @@ sieve_early(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 
 POLICY_SERVE_COUNTING(sieve,
     cache_event(c, p, keys, n, sieve_admit, sieve_use, true),
-    cache_serial_early(c, p, keys, n, sieve_admit, sieve_use, sieve_begin,
-    sieve_early, true))
+    cache_serial_early(c, p, keys, n, sieve_admit, sieve_use, sieve_early))
 
 const struct policy cl_cache_sieve = {
 	.info = { .name = "sieve", .summary = "a hand sifts out what was not "
