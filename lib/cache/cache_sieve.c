@@ -4,20 +4,29 @@
  * key's bit; the hand clears the bits that it passes, and throws out the first
  * key without one, from wherever it is.  Nothing else moves.
  *
- * Each pool has a ring.  Its hand rests on the next key that it looks at, or
- * on the ring itself, from where it goes on with the oldest.
+ * So each pool has two queues: of those that the hand has yet to pass, where
+ * newcomers go behind, and of those that it has passed.  The hand takes from
+ * the first, and adds to the second.  When nobody is left before it, the second
+ * becomes the first, at once: a newcomer has to wait for all who are older.
  */
 
 #include <stdlib.h>
 
 #include "cache_int.h"
-#include "cache_list_int.h"
+
+struct queue {
+	uint32_t	*ahead;		/* a circle */
+	uint32_t	*passed;	/* as large */
+	uint32_t	 mask;		/* of places in the circle */
+	uint32_t	 first;		/* ahead: the one that is looked at next */
+	uint32_t	 end;		/* ahead: behind the newest */
+	uint32_t	 npassed;
+};
 
 struct sieve {
-	uint32_t	 ring;		/* of pool 0; the others follow */
-	struct link	*link;
-	uint32_t	*hand;		/* of each pool */
-	uint16_t	*used;		/* of each key: its bit */
+	struct queue	*queue;		/* of each pool */
+	uint32_t	*key;		/* the arrays of all */
+	uint16_t	*used;		/* of each key: its bit, as not 0 */
 };
 
 static void
@@ -27,88 +36,100 @@ sieve_free(void *state)
 
 	if (s == NULL)
 		return;
-	free(s->link);
-	free(s->hand);
+	free(s->queue);
+	free(s->key);
 	free(s->used);
 	free(s);
+}
+
+/* Room for a word of newcomers before their victims leave, and for one more. */
+static uint32_t
+circle_size(const struct pool *p)
+{
+	uint32_t size = 2 * WORD_MEMBERS;
+
+	while (size < p->nslots + WORD_MEMBERS + 1)
+		size *= 2;
+	return (size);
 }
 
 static void *
 sieve_open(const struct cl_cache *c)
 {
+	uint32_t i, size;
 	struct sieve *s;
-	uint32_t i;
+	size_t n = 0;
 
 	if ((s = calloc(1, sizeof(*s))) == NULL)
 		return (NULL);
-	s->ring = c->nkeys;
-	s->link = calloc((size_t)c->nkeys + c->npools, sizeof(*s->link));
-	s->hand = calloc(c->npools, sizeof(*s->hand));
+	for (i = 0; i < c->npools; i++)
+		n += 2 * (size_t)circle_size(&c->pool[i]);
+	s->queue = calloc(c->npools, sizeof(*s->queue));
+	s->key = calloc(n, sizeof(*s->key));
 	s->used = calloc(c->nkeys, sizeof(*s->used));
-	if (s->link == NULL || s->hand == NULL || s->used == NULL) {
+	if (s->queue == NULL || s->key == NULL || s->used == NULL) {
 		sieve_free(s);
 		return (NULL);
 	}
-	for (i = 0; i < c->npools; i++) {
-		ring_init(s->link, s->ring + i);
-		s->hand[i] = s->ring + i;
+	for (i = 0, n = 0; i < c->npools; i++, n += 2 * (size_t)size) {
+		size = circle_size(&c->pool[i]);
+		s->queue[i].mask = size - 1;
+		s->queue[i].ahead = s->key + n;
+		s->queue[i].passed = s->key + n + size;
 	}
 	return (s);
 }
 
-/*
- * The key that the hand stops at, or the ring where all are pinned: it goes
- * round twice at most, since what it passes unpinned it takes the next time.
- * Where it must not pass pinned keys, it may rest on the first that it meets,
- * and that is the one.
- */
-INLINE uint32_t
-sift(const struct cl_cache *c, const struct pool *p, struct sieve *s,
-    uint32_t ring, const bool pass)
+/* Where the hand has passed the newest, the oldest is next. */
+INLINE void
+go_round(struct queue *q)
 {
-	uint32_t key = s->hand[p->number], steps;
+	uint32_t *passed = q->passed;
 
-	for (steps = 0; steps < 2 * (p->nslots + 1);
-	    steps++, key = s->link[key].newer) {
-		if (key == ring)
-			continue;
-		if (cache_pinned(c, key)) {
-			if (pass)
-				continue;
-			s->hand[p->number] = key;
-			return (key);
-		}
-		if (!s->used[key])
-			return (key);
-		s->used[key] = 0;
-	}
-	return (ring);
+	if (q->first != q->end)
+		return;
+	q->passed = q->ahead;
+	q->ahead = passed;
+	q->first = 0;
+	q->end = q->npassed;
+	q->npassed = 0;
 }
 
-/* A key that is not pinned leaves for another, and the hand moves on. */
-INLINE void
-replace(struct sieve *s, const struct pool *p, uint32_t old, uint32_t key)
+/*
+ * The key that the hand stops at, which leaves the queue, or NO_KEY where all
+ * are pinned: it goes round twice at most, since what it passes unpinned it
+ * takes the next time.  That a pinned key loses its bit does no harm: its use
+ * is still to come.
+ */
+INLINE uint32_t
+sift(const struct cl_cache *c, struct sieve *s, struct queue *q,
+    uint32_t nslots)
 {
+	uint32_t key, looks;
+	bool stays;
 
-	s->hand[p->number] = s->link[old].newer;
-	ring_remove(s->link, old);
-	ring_add(s->link, s->ring + p->number, key);
+	for (looks = 0; looks < 2 * nslots; looks++) {
+		key = q->ahead[q->first++ & q->mask];
+		stays = s->used[key] != 0 || cache_pinned(c, key);
+		s->used[key] = 0;
+		if (stays)
+			q->passed[q->npassed++] = key;
+		go_round(q);
+		if (!stays)
+			return (key);
+	}
+	return (NO_KEY);
 }
 
 INLINE bool
 sieve_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 {
 	struct sieve *s = c->state;
-	uint32_t ring = s->ring + p->number, old;
+	struct queue *q = &s->queue[p->number];
 
-	if (!pool_full(p)) {
-		ring_add(s->link, ring, key);
-		return (true);
-	}
-	if ((old = sift(c, p, s, ring, true)) == ring)
+	if (pool_full(p) && (*victim = sift(c, s, q, p->nslots)) == NO_KEY)
 		return (false);
-	replace(s, p, old, key);
-	*victim = old;
+	q->ahead[q->end++ & q->mask] = key;
 	return (true);
 }
 
@@ -122,21 +143,86 @@ sieve_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 	s->used[key] = !fresh;
 }
 
+/*
+ * The victims of n misses, who leave the queue.  False, and nothing happened,
+ * if the hand would come upon a key with that mark, or round.
+ */
 INLINE bool
-sieve_early(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
+sift_word(struct sieve *s, struct queue *q, uint32_t n, uint16_t mark,
+    uint32_t *victim)
 {
-	struct sieve *s = c->state;
+	uint32_t *passed = q->passed + q->npassed, at = q->first, i = 0, key;
+	uint16_t *used = s->used, bit;
 
-	*victim = sift(c, p, s, s->ring + p->number, false);
-	if (cache_pinned(c, *victim))
+	for (; i < n; at++) {
+		key = q->ahead[at & q->mask];
+		bit = used[key];
+		if (bit == mark || at == q->end)
+			break;
+		used[key] = 0;
+		*passed = victim[i] = key;	/* one of them */
+		passed += bit != 0;
+		i += bit == 0;
+	}
+	if (i < n || at == q->end) {
+		while (passed > q->passed + q->npassed)
+			used[*--passed] = 1;
 		return (false);
-	replace(s, p, *victim, key);
+	}
+	q->npassed = (uint32_t)(passed - q->passed);
+	q->first = at;
 	return (true);
 }
 
-POLICY_SERVE_COUNTING(sieve,
-    cache_event(c, p, keys, n, sieve_admit, sieve_use, true),
-    cache_serial_early(c, p, keys, n, sieve_admit, sieve_use, sieve_early))
+/*
+ * All members are used, and those that miss enter, behind the end that q knows,
+ * before anybody leaves.  So the hand must not come upon a member that hits,
+ * whose bit has a mark.  An older bit may happen to look the same, which costs
+ * time and nothing else.
+ */
+INLINE bool
+sieve_word(struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t n)
+{
+	struct sieve *s = c->state;
+	struct queue *q = &s->queue[p->number];
+	uint32_t *ahead = q->ahead, mask = q->mask, end = q->end, class, i, key;
+	uint16_t *known = c->known, *used = s->used, old[WORD_MEMBERS];
+	uint16_t mark = (uint16_t)(c->event | 1);
+	uint32_t victim[WORD_MEMBERS], nmisses;
+	const uint64_t *names = c->names;
+	uint64_t word = 0, digest = c->digest;
+
+	for (i = 0; i < n; i++) {
+		key = keys[i];
+		class = known[key];
+		word |= (uint64_t)class << 4 * i;
+		known[key] = CL_CLASS_HIT;
+		old[i] = used[key];
+		used[key] = (uint16_t)(mark & ((class >> 1) - 1));
+		ahead[end & mask] = key;
+		end += class >> 1;
+	}
+	nmisses = end - q->end;
+	if (!sift_word(s, q, nmisses, mark, victim)) {
+		for (i = 0; i < n; i++) {
+			known[keys[i]] = word >> 4 * i & CLASS_MASK;
+			used[keys[i]] = old[i];
+		}
+		return (false);
+	}
+	q->end = end;
+	c->out.nvictims += cache_count_word(c, word);
+	for (i = 0; i < nmisses; i++) {
+		key = victim[i];
+		known[key] = CL_CLASS_CAPACITY;
+		digest = cl_hash_mix(digest, names[key]);
+	}
+	c->digest = cl_hash_mix(digest, word);
+	return (true);
+}
+
+POLICY_SERVE_AT_ONCE(sieve)
 
 const struct policy cl_cache_sieve = {
 	.info = { .name = "sieve", .summary = "a hand sifts out what was not "
