@@ -282,18 +282,21 @@ nearer(const struct cl_cache *c, const struct pool *p, const struct marks *m,
 /*
  * Who of the event's missing members is kept: the nearest take the free slots,
  * then one after another the places of the furthest, while they are nearer.
+ * Where no slot is free, who is not nearer now will not be.
  */
 static void
 plan(struct cl_cache *c, struct belady *b, struct pool *p)
 {
 	struct marks *m = &b->marks[p->number];
 	uint32_t i, n = 0, nfree = p->nslots - p->nused;
+	uint32_t end = nfree > 0 ? UINT32_MAX : end_of(m);
 
 	b->planned = true;
 	b->nleavers = b->nleft = 0;
-	for (i = 0; i < b->nkeys; i++)
-		if (!cache_resident(c, b->keys[i]))
-			b->wish[n++] = c->next[b->keys[i]];
+	for (i = 0; i < b->nkeys; i++) {
+		b->wish[n] = c->next[b->keys[i]];
+		n += !cache_resident(c, b->keys[i]) & (b->wish[n] < end);
+	}
 	sort(b->wish, n);
 	for (i = nfree < n ? nfree : n; i < n && nearer(c, p, m, b->wish[i]);
 	    i++)
