@@ -38,8 +38,12 @@ struct replay_lists {
 	uint32_t	 nparts;	/* 0: all of it, unsplit */
 };
 
+#define REPLAY_CONTRACTS	3u
+
 struct replay_options {
 	struct cl_replay_options replay;
+	enum cl_contract contract[REPLAY_CONTRACTS];	/* replay: [0] */
+	unsigned	 ncontracts;
 	enum cl_prefill	 prefill;
 	struct cl_budget budget;
 	const char	*budget_text;
@@ -68,7 +72,6 @@ struct replay_options {
 	uint32_t	 nthreads;
 	uint32_t	 nsamples;	/* of each figure of --calibrate */
 	bool		 io_said;
-	bool		 contract_said;
 	bool		 window_said;
 	struct replay_lists lists;
 	/* What is done: replay_traces, or what an option has in its place. */
@@ -127,7 +130,8 @@ uint64_t	replay_window(const struct replay_options *,
 void	replay_raised(const struct cl_budget_slots *, const char *budget,
 	    bool *told);
 
-/* What --policy, --cache and --part take; die of misuse. */
+/* What --contract, --policy, --cache and --part take; die of misuse. */
+void	replay_contracts(struct replay_options *, const char *text);
 void	replay_policies(struct replay_lists *, const char *text);
 void	replay_budgets(struct replay_lists *, const char *text);
 void	replay_part(struct replay_lists *, const char *text);

@@ -159,8 +159,6 @@ replay_bound(const struct replay_options *o, char *const *operands, int n)
 		.write = bound_write,
 		.free = bound_free,
 	};
-	struct replay_options serial = *o;
 
-	serial.replay.contract = CL_CONTRACT_SERIAL;
-	return (study_traces(&study, &serial, operands, n));
+	return (study_traces(&study, o, 1, operands, n));
 }

@@ -28,6 +28,7 @@ void
 replay_check(const struct replay_options *o)
 {
 	bool ahead = o->replay.predict.kind != CL_PREDICT_OFF;
+	unsigned i;
 
 	if (o->io == REPLAY_MODEL && o->device == NULL)
 		fe_misuse("--io model needs a --device: "
@@ -46,11 +47,15 @@ replay_check(const struct replay_options *o)
 		fe_misuse("--stage is of --prefetch");
 	if (o->mode == replay_traces || o->mode == replay_sweep)
 		check_policies(o);
-	if (o->mode == replay_curve && o->curve == CL_CURVE_BELADY &&
-	    o->replay.contract == CL_CONTRACT_RETAIN)
-		fe_misuse("--curve belady is of --contract event or serial: "
-		    "belady does not retain");
-	if (o->mode == replay_bound && o->contract_said &&
+	if (o->mode != replay_curve && o->ncontracts > 1)
+		fe_misuse("a list of contracts is of --curve: give one at a "
+		    "time");
+	for (i = 0; i < o->ncontracts; i++)
+		if (o->mode == replay_curve && o->curve == CL_CURVE_BELADY &&
+		    o->contract[i] == CL_CONTRACT_RETAIN)
+			fe_misuse("--curve belady is of --contract event or "
+			    "serial: belady does not retain");
+	if (o->mode == replay_bound &&
 	    o->replay.contract != CL_CONTRACT_SERIAL)
 		fe_misuse("--bound is of --contract serial");
 }

@@ -155,6 +155,12 @@ replay_curve(const struct replay_options *o, char *const *operands, int n)
 		.write = curve_write,
 		.free = curve_free,
 	};
+	struct replay_options each[REPLAY_CONTRACTS];
+	unsigned i;
 
-	return (study_traces(&study, o, operands, n));
+	for (i = 0; i < o->ncontracts; i++) {
+		each[i] = *o;
+		each[i].replay.contract = o->contract[i];
+	}
+	return (study_traces(&study, each, o->ncontracts, operands, n));
 }

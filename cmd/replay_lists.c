@@ -1,10 +1,12 @@
 /*
- * The command line of a sweep: lists of policies and budgets, and a part of
- * what they make.
+ * Lists of the command line: contracts, and those of a sweep, policies and
+ * budgets, and a part of what they make.
  */
 
+#include <stdio.h>
 #include <string.h>
 
+#include "cl/conditions.h"
 #include "cl/err.h"
 #include "cl/host.h"
 #include "cl/vec.h"
@@ -13,6 +15,34 @@
 
 #define POLICIES_MAX	1024u
 #define RUNS_MAX	16384u		/* each has a cache of its own */
+
+static void
+add_contract(struct replay_options *o, const char *name)
+{
+	enum cl_contract c = (enum cl_contract)fe_choice("--contract", name,
+	    cl_conditions_contracts);
+	unsigned i;
+
+	for (i = 0; i < o->ncontracts; i++)
+		if (o->contract[i] == c)
+			fe_misuse("--contract: %s twice", name);
+	o->contract[o->ncontracts++] = c;
+}
+
+void
+replay_contracts(struct replay_options *o, const char *text)
+{
+	char name[64];
+	size_t n;
+
+	o->ncontracts = 0;
+	do {
+		n = strcspn(text, ",");
+		(void)snprintf(name, sizeof(name), "%.*s", (int)n, text);
+		add_contract(o, name);
+		text += n;
+	} while (*text++ == ',');
+}
 
 void
 replay_policies(struct replay_lists *l, const char *text)
@@ -90,6 +120,10 @@ replay_lists_end(struct replay_options *o)
 {
 	struct replay_lists *l = &o->lists;
 
+	if (o->ncontracts == 0)
+		o->contract[o->ncontracts++] = o->mode == replay_bound ?
+		    CL_CONTRACT_SERIAL : CL_CONTRACT_EVENT;
+	o->replay.contract = o->contract[0];
 	if (l->npolicies == 0)
 		replay_policies(l, "lru");
 	if (l->budgets.n == 0)

@@ -101,6 +101,14 @@ take_cache(const struct options_row *row, void *options, const char *arg)
 }
 
 static void
+take_contract(const struct options_row *row, void *options, const char *arg)
+{
+
+	(void)row;
+	replay_contracts(options, arg);
+}
+
+static void
 take_policy(const struct options_row *row, void *options, const char *arg)
 {
 	struct replay_options *o = options;
@@ -215,9 +223,7 @@ static const struct options_row rows[] = {
 	{ "calibrate", 0, CALIBRATE, .take = take_mode },
 	{ "compute", 0, REPLAY | CALIBRATE, CALL(take_compute) },
 	{ "compute-us", 0, REPLAY | CALIBRATE, CALL(take_compute_us) },
-	{ "contract", 0, REPLAY | BOUND | CURVE,
-	    OPTIONS_CHOICE(O, replay.contract, cl_conditions_contracts),
-	    SAID(contract_said) },
+	{ "contract", 0, REPLAY | BOUND | CURVE, CALL(take_contract) },
 	{ "curve", 0, CURVE, .argument = OPTIONS_BEHIND, .take = take_curve,
 	    .names = replay_curves },
 	{ "dense", 0, REPLAY, OPTIONS_CHOICE(O, dense, replay_denses) },

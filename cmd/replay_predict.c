@@ -55,5 +55,5 @@ replay_predict(const struct replay_options *o, char *const *operands, int n)
 		.free = foresight_free,
 	};
 
-	return (study_traces(&study, o, operands, n));
+	return (study_traces(&study, o, 1, operands, n));
 }

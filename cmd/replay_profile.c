@@ -58,5 +58,5 @@ replay_stats(const struct replay_options *o, char *const *operands, int n)
 		.free = profile_free,
 	};
 
-	return (study_traces(&study, o, operands, n));
+	return (study_traces(&study, o, 1, operands, n));
 }

@@ -1,14 +1,18 @@
 /*
  * Traces to a study: warm-up, tokens and windows act where they do in a
- * replay, and the run says which trace it is of in the same words.
+ * replay, and the run says which trace it is of in the same words.  Where it is
+ * of several contracts, passes go to each, and the runs behind the first wait
+ * until that is whole.
  */
 
 #include <string.h>
 
 #include "cl/conditions.h"
 #include "cl/counters.h"
+#include "cl/dst.h"
 #include "cl/err.h"
 #include "cl/keys.h"
+#include "cl/spool.h"
 #include "cl/stats_write.h"
 #include "cl/trace_read.h"
 #include "fe.h"
@@ -22,14 +26,22 @@ static const enum cl_counter counted[] = { CL_N_TOKENS, CL_N_PADDING,
 #define NCOUNTED	(sizeof(counted) / sizeof(counted[0]))
 
 struct run {
-	const struct study *study;
 	const struct replay_options *o;
+	struct cl_spool_stream *stream;	/* NULL: the output itself */
+	struct cl_stats_writer *writer;
+	void		*state;		/* the study's */
+};
+
+struct work {
+	const struct study *study;
+	const struct replay_options *o;	/* those of all runs */
 	uint64_t	 window;	/* in tokens; 0: none */
 	struct cl_dst	*out;
 	struct cl_keys	*keys;
 	struct cl_events *events;
-	struct cl_stats_writer *writer;
-	void		*state;		/* the study's */
+	struct cl_spool	*spool;		/* NULL: one run alone */
+	struct run	 run[REPLAY_CONTRACTS];
+	unsigned	 nruns;
 	bool		 broken;	/* the output lacks its trailer */
 
 	bool		 warming;
@@ -44,71 +56,90 @@ struct run {
 };
 
 static int
-end_window(struct run *r, struct cl_err *err)
+end_window(struct work *w, struct cl_err *err)
 {
+	struct run *r = w->run;
+	int status = CL_OK;
+	unsigned i;
 
-	r->next_window = (r->seen / r->window + 1) * r->window;
-	r->windowed = r->seen;
-	return (r->study->window(r->state, r->writer, r->seen, err));
+	w->next_window = (w->seen / w->window + 1) * w->window;
+	w->windowed = w->seen;
+	for (i = 0; i < w->nruns && status == CL_OK; i++, r++) {
+		status = w->study->window(r->state, r->writer, w->seen, err);
+		if (status == CL_OK && r->stream != NULL)
+			status = cl_spool_stream_settle(r->stream, err);
+	}
+	return (status);
+}
+
+/* Nothing of what there was so far counts. */
+static void
+reset(struct work *w)
+{
+	unsigned i;
+
+	for (i = 0; i < w->nruns; i++)
+		w->study->reset(w->run[i].state);
+	memset(w->n, 0, sizeof(w->n));
 }
 
 static int
-end_pass(struct run *r, struct cl_err *err)
+end_pass(struct work *w, struct cl_err *err)
 {
-	const struct cl_replay_options *o = &r->o->replay;
+	const struct cl_replay_options *o = &w->o->replay;
 
-	r->seen += r->pass_tokens;
-	r->pass_tokens = 0;
-	if (r->warming && r->seen >= o->warmup) {
-		r->warming = false;
-		r->seen = 0;
-		r->study->reset(r->state);
-		memset(r->n, 0, sizeof(r->n));
-	} else if (!r->warming) {
-		r->done = o->tokens != 0 && r->seen >= o->tokens;
-		if (r->windows && r->seen >= r->next_window)
-			return (end_window(r, err));
+	w->seen += w->pass_tokens;
+	w->pass_tokens = 0;
+	if (w->warming && w->seen >= o->warmup) {
+		w->warming = false;
+		w->seen = 0;
+		reset(w);
+	} else if (!w->warming) {
+		w->done = o->tokens != 0 && w->seen >= o->tokens;
+		if (w->windows && w->seen >= w->next_window)
+			return (end_window(w, err));
 	}
 	return (CL_OK);
 }
 
 static void
-count(struct run *r, const struct cl_pass *pass)
+count(struct work *w, const struct cl_pass *pass)
 {
 	const struct cl_event *event = pass->event;
 	uint32_t i;
 
-	r->n[CL_N_PADDING] += pass->npadding;
+	w->n[CL_N_PADDING] += pass->npadding;
 	if (pass->skipped) {
-		r->n[CL_N_SKIPPED] += pass->ntokens;
+		w->n[CL_N_SKIPPED] += pass->ntokens;
 		return;
 	}
-	r->n[CL_N_TOKENS] += pass->ntokens;
-	r->pass_tokens += pass->ntokens;
-	for (i = 0; i < r->keys->ncolumns; i++, event++) {
-		r->n[CL_N_ACCESSES] += event->n;
-		r->n[CL_N_EVENTS] += r->o->replay.contract ==
-		    CL_CONTRACT_SERIAL ? event->n : event->n > 0;
+	w->n[CL_N_TOKENS] += pass->ntokens;
+	w->pass_tokens += pass->ntokens;
+	for (i = 0; i < w->keys->ncolumns; i++, event++) {
+		w->n[CL_N_ACCESSES] += event->n;
+		w->n[CL_N_EVENTS] += event->n > 0;
 	}
 }
 
 static int
 take_pass(void *arg, const struct cl_pass *pass, struct cl_err *err)
 {
-	struct run *r = arg;
-	int status;
+	struct work *w = arg;
+	int status = CL_OK;
+	unsigned i;
 
-	if (r->done)
+	if (w->done)
 		return (CL_OK);
-	count(r, pass);
-	if ((status = r->study->pass(r->state, pass, err)) != CL_OK)
-		return (status);
-	return (pass->ends ? end_pass(r, err) : CL_OK);
+	count(w, pass);
+	for (i = 0; i < w->nruns && status == CL_OK; i++)
+		status = w->study->pass(w->run[i].state, pass, err);
+	return (status == CL_OK && pass->ends ? end_pass(w, err) : status);
 }
 
 static int
-write_conditions(struct run *r, const struct feed_trace *t,
-    const struct cl_trace_head *head, struct cl_err *err)
+write_conditions(const struct work *w, struct run *r,
+    const struct feed_trace *t, const struct cl_trace_head *head,
+    struct cl_err *err)
 {
 	struct cl_replay_options o = r->o->replay;
 	struct cl_stats_conds c = { 0 };
@@ -119,29 +150,30 @@ write_conditions(struct run *r, const struct feed_trace *t,
 		.prefill = r->o->prefill,
 	};
 
-	o.window = r->window;
-	if (cl_conditions_study(&c, &r->study->conditions, &what, head, &o,
+	o.window = w->window;
+	if (cl_conditions_study(&c, &w->study->conditions, &what, head, &o,
 	    err) == CL_OK)
-		r->writer = cl_stats_writer_new(r->out, &c, err);
+		r->writer = cl_stats_writer_new(r->stream == NULL ? w->out :
+		    cl_spool_stream_dst(r->stream), &c, err);
 	cl_stats_conds_free(&c);
 	return (r->writer == NULL ? err->code : CL_OK);
 }
 
 static void
-start(struct run *r)
+start(struct work *w)
 {
-	const struct cl_replay_options *o = &r->o->replay;
+	const struct cl_replay_options *o = &w->o->replay;
 
-	r->warming = o->warmup > 0;
-	r->done = false;
-	r->seen = r->pass_tokens = r->windowed = r->ntokens = 0;
-	r->windows = r->window != 0 && r->study->window != NULL;
-	r->next_window = r->window;
-	memset(r->n, 0, sizeof(r->n));
+	w->warming = o->warmup > 0;
+	w->done = false;
+	w->seen = w->pass_tokens = w->windowed = w->ntokens = 0;
+	w->windows = w->window != 0 && w->study->window != NULL;
+	w->next_window = w->window;
+	memset(w->n, 0, sizeof(w->n));
 }
 
 static int
-write_columns(struct run *r, struct cl_err *err)
+write_columns(const struct run *r, struct cl_err *err)
 {
 	struct cl_stats_columns columns = { .kind = CL_STATS_LOGICAL };
 	const char *name;
@@ -160,108 +192,140 @@ write_columns(struct run *r, struct cl_err *err)
 }
 
 static int
-open_run(struct run *r, const struct feed_trace *t,
+open_run(struct work *w, struct run *r, const struct feed_trace *t,
     const struct cl_trace_head *head, struct cl_err *err)
 {
-	struct cl_events_sink sink = { take_pass, r };
 	int status;
 
-	r->window = replay_window(r->o, head);
-	start(r);
-	if ((r->keys = cl_keys_new(head->model, err)) == NULL ||
-	    (r->events = cl_events_new(r->keys, r->o->prefill,
-	    r->study->cells, &sink, err)) == NULL ||
-	    (r->state = r->study->open(r->o, r->keys, head->model,
-	    err)) == NULL)
+	if (r != w->run &&
+	    (r->stream = cl_spool_stream_new(w->spool, err)) == NULL)
 		return (err->code);
-	status = write_conditions(r, t, head, err);
+	if ((r->state = w->study->open(r->o, w->keys, head->model, err)) ==
+	    NULL)
+		return (err->code);
+	status = write_conditions(w, r, t, head, err);
 	return (status == CL_OK ? write_columns(r, err) : status);
 }
 
-/* A run that fails once its conditions are out leaves half a stream. */
 static int
-note(struct run *r, int status)
+open_runs(struct work *w, const struct feed_trace *t,
+    const struct cl_trace_head *head, struct cl_err *err)
+{
+	struct cl_events_sink sink = { take_pass, w };
+	int status = CL_OK;
+	unsigned i;
+
+	w->window = replay_window(w->o, head);
+	start(w);
+	if ((w->keys = cl_keys_new(head->model, err)) == NULL ||
+	    (w->events = cl_events_new(w->keys, w->o->prefill,
+	    w->study->cells, &sink, err)) == NULL ||
+	    (w->nruns > 1 &&
+	    (w->spool = cl_spool_new(fe_scratch(), err)) == NULL))
+		return (err->code);
+	for (i = 0; i < w->nruns && status == CL_OK; i++)
+		status = open_run(w, &w->run[i], t, head, err);
+	return (status);
+}
+
+/* What fails once the first conditions are out leaves half a stream. */
+static int
+note(struct work *w, int status)
 {
 
 	if (status != CL_OK)
-		r->broken = r->writer != NULL;
+		w->broken = w->run[0].writer != NULL;
 	return (status);
 }
 
 static int
-begin_run(void *arg, const struct feed_trace *t,
+begin_runs(void *arg, const struct feed_trace *t,
     const struct cl_trace_head *head, struct cl_err *err)
 {
 
 	cl_trace_reader_want(t->reader, CL_TRACE_CHECK);
-	return (note(arg, open_run(arg, t, head, err)));
+	return (note(arg, open_runs(arg, t, head, err)));
 }
 
 static int
 take_block(void *arg, const struct feed_trace *t,
     const struct cl_trace_block *block, struct cl_err *err)
 {
-	struct run *r = arg;
+	struct work *w = arg;
 	int status;
 
-	if (r->done)
+	if (w->done)
 		return (CL_OK);
-	status = cl_events_block(r->events, block, err);
-	if (r->done)
+	status = cl_events_block(w->events, block, err);
+	if (w->done)
 		cl_trace_reader_want(t->reader, CL_TRACE_SKIM);
-	return (note(r, status));
+	return (note(w, status));
 }
 
-/* The row of the run. */
+/* The row of the run; under serial each access is an event. */
 static int
-write_counts(struct run *r, struct cl_err *err)
+write_counts(const struct work *w, const struct run *r, struct cl_err *err)
 {
+	bool serial = r->o->replay.contract == CL_CONTRACT_SERIAL;
 	struct cl_stats_value value[NCOUNTED];
 	struct cl_stats_row row = { CL_STATS_LOGICAL, CL_STATS_RUN, 0,
-	    r->n[CL_N_TOKENS], NCOUNTED, value };
+	    w->n[CL_N_TOKENS], NCOUNTED, value };
 	size_t i;
 
 	memset(value, 0, sizeof(value));
 	for (i = 0; i < NCOUNTED; i++) {
 		value[i].there = true;
-		value[i].u = r->n[counted[i]];
+		value[i].u = w->n[serial && counted[i] == CL_N_EVENTS ?
+		    CL_N_ACCESSES : counted[i]];
 	}
 	return (cl_stats_write_row(r->writer, &row, err));
 }
 
 static int
-finish(struct run *r, const struct cl_stats_end *end, struct cl_err *err)
+finish_run(struct work *w, struct run *r, const struct cl_stats_end *end,
+    struct cl_err *err)
 {
 	int status;
 
-	if ((status = cl_events_finish(r->events, err)) != CL_OK)
+	if ((status = w->study->write(r->state, r->writer, err)) != CL_OK ||
+	    (status = write_counts(w, r, err)) != CL_OK ||
+	    (status = cl_stats_writer_finish(r->writer, end, err)) != CL_OK ||
+	    r->stream == NULL)
 		return (status);
-	if (r->warming) {			/* nothing was counted */
-		r->study->reset(r->state);
-		memset(r->n, 0, sizeof(r->n));
-	} else if (r->windows && r->seen > r->windowed &&
-	    (status = end_window(r, err)) != CL_OK)
+	return (cl_spool_stream_copy(r->stream, w->out, err));
+}
+
+static int
+finish(struct work *w, const struct cl_stats_end *end, struct cl_err *err)
+{
+	unsigned i;
+	int status;
+
+	if ((status = cl_events_finish(w->events, err)) != CL_OK)
 		return (status);
-	if ((status = r->study->write(r->state, r->writer, err)) != CL_OK ||
-	    (status = write_counts(r, err)) != CL_OK)
-		return (status);
-	return (cl_stats_writer_finish(r->writer, end, err));
+	if (w->warming)				/* nothing was counted */
+		reset(w);
+	else if (w->windows && w->seen > w->windowed)
+		status = end_window(w, err);
+	for (i = 0; i < w->nruns && status == CL_OK; i++)
+		status = finish_run(w, &w->run[i], end, err);
+	return (status == CL_OK ? cl_dst_flush(w->out, err) : status);
 }
 
 static int
 again(void *arg, bool *yes, struct cl_err *err)
 {
-	struct run *r = arg;
-	int status = cl_events_finish(r->events, err);
+	struct work *w = arg;
+	int status = cl_events_finish(w->events, err);
 
-	*yes = status == CL_OK && replay_more(r->o, r->events, &r->ntokens) &&
-	    !r->done;
-	return (note(r, status));
+	*yes = status == CL_OK && replay_more(w->o, w->events, &w->ntokens) &&
+	    !w->done;
+	return (note(w, status));
 }
 
 static int
-end_run(void *arg, const struct feed_trace *t, const struct cl_stats_end *end,
-    struct cl_err *err)
+end_runs(void *arg, const struct feed_trace *t,
+    const struct cl_stats_end *end, struct cl_err *err)
 {
 
 	(void)t;
@@ -269,47 +333,55 @@ end_run(void *arg, const struct feed_trace *t, const struct cl_stats_end *end,
 }
 
 static void
-drop_run(void *arg)
+drop_runs(void *arg)
 {
-	struct run *r = arg;
+	struct work *w = arg;
+	struct run *r;
 
-	if (r->state != NULL)
-		r->study->free(r->state);
-	cl_stats_writer_free(r->writer);
-	cl_events_free(r->events);
-	cl_keys_free(r->keys);
-	r->state = NULL;
-	r->writer = NULL;
-	r->events = NULL;
-	r->keys = NULL;
+	for (r = w->run; r < w->run + w->nruns; r++) {
+		if (r->state != NULL)
+			w->study->free(r->state);
+		cl_stats_writer_free(r->writer);
+		cl_spool_stream_free(r->stream);
+		*r = (struct run){ .o = r->o };
+	}
+	cl_spool_free(w->spool);
+	cl_events_free(w->events);
+	cl_keys_free(w->keys);
+	w->spool = NULL;
+	w->events = NULL;
+	w->keys = NULL;
 }
 
 static bool
 is_broken(const void *arg)
 {
-	const struct run *r = arg;
+	const struct work *w = arg;
 
-	return (r->broken);
+	return (w->broken);
 }
 
 int
 study_traces(const struct study *study, const struct replay_options *o,
-    char *const *operands, int n)
+    unsigned nruns, char *const *operands, int n)
 {
-	struct run r = { .study = study, .o = o };
+	struct work w = { .study = study, .o = o, .nruns = nruns };
 	struct feed_sink sink = {
-		.begin = begin_run,
+		.begin = begin_runs,
 		.block = take_block,
 		.again = study->cyclic ? again : NULL,
-		.end = end_run,
-		.drop = drop_run,
+		.end = end_runs,
+		.drop = drop_runs,
 		.broken = is_broken,
-		.arg = &r,
+		.arg = &w,
 		.unit = "tokens studied",
 	};
+	unsigned i;
 	int status;
 
-	r.out = fe_output(o->output, o->replace, true);
+	for (i = 0; i < nruns; i++)
+		w.run[i].o = &o[i];
+	w.out = fe_output(o->output, o->replace, true);
 	status = feed(operands, n, &sink);
-	return (r.broken ? fe_abandon(r.out) : fe_finish(r.out, status));
+	return (w.broken ? fe_abandon(w.out) : fe_finish(w.out, status));
 }

@@ -33,8 +33,11 @@ struct study {
 	void		(*free)(void *);
 };
 
-/* Study every trace, each in a run of its own. */
+/*
+ * Study every trace in one pass, each in a run of its own by each of these
+ * options, which are alike but for the contract: up to REPLAY_CONTRACTS.
+ */
 int	study_traces(const struct study *, const struct replay_options *,
-	    char *const *operands, int n);
+	    unsigned nruns, char *const *operands, int n);
 
 #endif /* STUDY_H */

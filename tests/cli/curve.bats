@@ -46,11 +46,50 @@ curve()
 	same_as_replays 1 5 40 63 64 65 100 300 512
 }
 
+@test "a list of contracts is a run of each, as it is alone" {
+	local novel=$ROOT/traces/novel.clt trace
+
+	for trace in "$TRACE" "$novel"; do
+		for contract in serial event retain; do
+			cl-replay --curve --contract $contract --window 8 \
+			    --warmup 20 "$trace"
+		done
+	done >alone
+	cl-replay --curve --contract serial,event,retain --window 8 \
+	    --warmup 20 "$TRACE" "$novel" >list
+	cmp alone list
+	cl-replay --curve belady --contract event --tokens 900 "$TRACE" >alone
+	cl-replay --curve belady --contract serial --tokens 900 "$TRACE" \
+	    >>alone
+	cl-replay --curve belady --contract event,serial --tokens 900 \
+	    "$TRACE" >list
+	cmp alone list
+}
+
+@test "a list of contracts is of curves, and has each once" {
+	run --separate-stderr cl-replay --io none --contract event,serial \
+	    "$TRACE"
+	status_is 2
+	stdout_is ""
+	[[ $stderr == "cl-replay: a list of contracts is of --curve: "* ]]
+	run --separate-stderr cl-replay --curve --contract event,serial,event \
+	    "$TRACE"
+	status_is 2
+	[[ $stderr == "cl-replay: --contract: event twice"* ]]
+	run --separate-stderr cl-replay --curve --contract serial, "$TRACE"
+	status_is 2
+	[[ $stderr == *'--contract "": one of event, serial, retain '* ]]
+}
+
 @test "a policy that does not retain has no curve of it" {
 	run --separate-stderr cl-replay --curve belady --contract retain \
 	    "$TRACE"
 	status_is 2
 	stdout_is ""
+	[[ $stderr == "cl-replay: --curve belady is of --contract event or "* ]]
+	run --separate-stderr cl-replay --curve belady \
+	    --contract event,retain "$TRACE"
+	status_is 2
 	[[ $stderr == "cl-replay: --curve belady is of --contract event or "* ]]
 }
 
@@ -99,12 +138,13 @@ curve()
 @test "a curve of a trace that was cut says so" {
 	head -c 20000 "$TRACE" >cut.clt
 	run --separate-stderr bash -o pipefail -c \
-	    'cl-replay --curve cut.clt >cut.cls'
+	    'cl-replay --curve --contract event,serial cut.clt >cut.cls'
 	[ "$status" -eq 2 ]
 	[ -n "$stderr" ]
 	run --separate-stderr cl-report -f json cut.cls
-	[ "$(jq -r .runs[0].end <<<"$output")" = incomplete ]
-	[ "$(jq '.runs[0].tables.curve | length > 5' <<<"$output")" = true ]
+	[ "$(jq -c '[.runs[] | .contract, .end, (.tables.curve | length > 5)]' \
+	    <<<"$output")" = \
+	    '["event","incomplete",true,"serial","incomplete",true]' ]
 }
 
 # The bound of these budgets is what replays with both policies find; the other
