@@ -26,6 +26,29 @@ of()
 	done
 }
 
+@test "so it is with caches that are carried on, rounds and retain" {
+	set -- "$TRACE" "$ROOT/traces/manual.clt"
+	while read -r options; do
+		cl-replay --io none $options "$@" >none.cls
+		cl-replay --io model --device $DEVICE --model "$MODEL" \
+		    $options "$@" >model.cls
+		cl-replay --threads 3 --verify-bytes --model "$MODEL" \
+		    $options "$@" >real.cls
+		cl-diff -q none.cls model.cls
+		cl-diff -q none.cls real.cls
+		cl-report -f json --expect-runs 2 real.cls | jq -e '.runs |
+		    all(.totals.stage_hits > 10) and
+		    ([.[].totals.cold] | add) <= .[0].experts'
+	done <<-'END'
+		--warm --cache 15% --prefetch previous
+		--warm --cache 10% --prefetch popular --contract retain
+		--warm --cache 12% --prefetch oracle --partition class
+		--warm --cache 8% --prefetch oracle --contract serial --stage 3
+		--warm --cache 15% --prefetch previous --tokens 2000 --dense ring
+		--warm --cache 9% --prefetch oracle --contract retain --policy lfu
+	END
+}
+
 @test "so do threads, ways of reading and a modelled device" {
 	for ahead in off popular; do
 		set -- --prefetch $ahead --dense ring --cache 20% "$TRACE"

@@ -231,9 +231,9 @@ options(uint32_t nslots)
 
 static enum cl_prefill prefill;		/* of the replays that follow */
 
-/* Replay nblocks blocks, with a run made for the purpose. */
-static void
-replay(const struct cl_model *m, const struct cl_replay_options *o,
+/* Replay nblocks blocks; the run is for another to go on with. */
+static struct fed
+replay_kept(const struct cl_model *m, const struct cl_replay_options *o,
     struct block *blocks, uint32_t nblocks, struct result *r)
 {
 	struct cl_stats_conds conds = { 0 };
@@ -254,12 +254,21 @@ replay(const struct cl_model *m, const struct cl_replay_options *o,
 		assert(cl_events_block(run.events, &blocks[i].b, &err) ==
 		    CL_OK);
 	assert(fed_finish(&run, &end, WAIT_NS, &err) == CL_OK);
-	fed_free(&run);
 	cl_stats_writer_free(w);
 	assert(cl_dst_finish(dst, &err) == CL_OK);
 	cl_dst_free(dst);
 	read_back(&bytes, r);
 	cl_buf_free(&bytes);
+	return (run);
+}
+
+static void
+replay(const struct cl_model *m, const struct cl_replay_options *o,
+    struct block *blocks, uint32_t nblocks, struct result *r)
+{
+	struct fed run = replay_kept(m, o, blocks, nblocks, r);
+
+	fed_free(&run);
 }
 
 /* Every expert handed on holds its own pattern. */

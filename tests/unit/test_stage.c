@@ -13,6 +13,7 @@
 #define NSEQS		3
 #define NBLOCKS		4
 #define K		2
+#define NOPTIONS	360		/* of next_options() for each input */
 
 /* Of the runs with threads, how far apart; each is slow where races show. */
 #ifdef __SANITIZE_THREAD__
@@ -207,6 +208,15 @@ classify(struct twin *t, uint32_t key)
 	return (class);
 }
 
+static uint64_t
+mix_victim(uint64_t d, uint32_t key)
+{
+	uint32_t c = key >= base_of[1];
+
+	return (cl_hash_mix(d, UINT64_C(1) << 63 | (uint64_t)moe_layer[c] <<
+	    32 | (key - base_of[c])));
+}
+
 /* A key that was not in the cache wants in; pinned is who may not leave. */
 static unsigned
 admit(struct twin *t, uint32_t key, struct list *pinned, unsigned class,
@@ -225,9 +235,7 @@ admit(struct twin *t, uint32_t key, struct list *pinned, unsigned class,
 				t->n[CL_N_BYPASS]++;
 			return (class | CL_CACHE_NOT_KEPT);
 		}
-		*d = cl_hash_mix(*d, UINT64_C(1) << 63 |
-		    (uint64_t)(t->main.key[i] >= base_of[1] ? 2 : 0) << 32 |
-		    (t->main.key[i] - base_of[t->main.key[i] >= base_of[1]]));
+		*d = mix_victim(*d, t->main.key[i]);
 		remove_key(&t->main, t->main.key[i]);
 		t->n[CL_N_EVICTIONS]++;
 	}
@@ -245,6 +253,44 @@ touch(struct twin *t, uint32_t key)
 		remove_key(&t->main, key);
 		add(&t->main, key);
 	}
+}
+
+/* All of the event comes in, is used, and the least recent leave. */
+static void
+serve_retained(struct twin *t, const struct list *s, uint32_t c)
+{
+	struct list was = t->main;
+	unsigned class[NKEYS];
+	uint64_t d = t->n[CL_N_DIGEST], word = 0;
+	uint32_t i, key;
+
+	d = cl_hash_mix(d, (uint64_t)s->n << 32 | moe_layer[c]);
+	for (i = 0; i < s->n; i++)
+		class[i] = classify(t, s->key[i]);
+	for (i = 0; i < s->n; i++) {
+		add(&t->main, s->key[i]);
+		touch(t, s->key[i]);
+	}
+	while (t->main.n > t->o->nslots) {
+		key = t->main.key[0];
+		remove_key(&t->main, key);
+		t->n[CL_N_EVICTIONS] += has(&was, key);
+		if (has(&was, key))
+			d = mix_victim(d, key);
+	}
+	for (i = 0; i < s->n; i++) {
+		if (has(&t->main, s->key[i]))
+			remove_key(&t->staged, s->key[i]);
+		else {
+			t->n[CL_N_BYPASS] += class[i] >= CL_CLASS_COLD;
+			if (class[i] == CL_CLASS_STAGED)
+				add(&t->used, s->key[i]);
+			class[i] |= CL_CACHE_NOT_KEPT;
+		}
+		word |= (uint64_t)class[i] << 4 * i;
+	}
+	t->n[CL_N_DIGEST] = cl_hash_mix(d, word);
+	t->n[CL_N_EVENTS]++;
 }
 
 /* The event's members as one event, or each as one of its own. */
@@ -332,7 +378,10 @@ twin_pass(struct twin *t, const struct token *tokens, uint32_t n)
 	for (c = 0; c < NCOLUMNS; c++) {
 		if (s[c].n == 0)
 			continue;
-		serve(t, &s[c], c);
+		if (t->o->contract == CL_CONTRACT_RETAIN)
+			serve_retained(t, &s[c], c);
+		else
+			serve(t, &s[c], c);
 		if (c == 0 && s[1].n > 0)
 			stage(t, &said, 1);
 		unstage(t, c);
@@ -372,16 +421,29 @@ next_options(struct cl_replay_options *o, uint32_t i)
 {
 	static const uint32_t slots[] = { 1, 2, 3, 5, 8, 12 };
 	static const uint32_t stages[] = { 1, 2, 4, 9 };
+	static const enum cl_contract contracts[] = { CL_CONTRACT_EVENT,
+	    CL_CONTRACT_SERIAL, CL_CONTRACT_RETAIN };
 
 	*o = options(slots[i % 6]);
 	i /= 6;
 	o->nstage = stages[i % 4];
 	i /= 4;
-	o->contract = i % 2 ? CL_CONTRACT_SERIAL : CL_CONTRACT_EVENT;
-	i /= 2;
+	o->contract = contracts[i % 3];
+	i /= 3;
 	assert(cl_predict_parse(predictors[i % 5], &o->predict, NULL) ==
 	    CL_OK);
 	return (i / 5);
+}
+
+/* Of bytes that are missed the twin knows nothing. */
+static void
+equal(struct twin *t, const struct result *r)
+{
+	int c;
+
+	t->n[CL_N_DEMAND_BYTES] = r->total[CL_N_DEMAND_BYTES];
+	for (c = 0; c < CL_N_COUNTERS; c++)
+		assert(t->n[c] == r->total[c]);
 }
 
 static void
@@ -394,17 +456,14 @@ staging_equals_its_twin(void)
 	struct twin t;
 	uint64_t issued = 0, useful = 0, refused = 0;
 	uint32_t i;
-	int c;
 
 	for (i = 0; next_options(&o, i) < 2; i++) {
-		in = make_input(i / 240);
+		in = make_input(i / NOPTIONS);
 		replay(m, &o, in->x, NBLOCKS, &r);
 		memset(&t, 0, sizeof(t));
 		t.o = &o;
 		twin_replay(&t, in);
-		t.n[CL_N_DEMAND_BYTES] = r.total[CL_N_DEMAND_BYTES];
-		for (c = 0; c < CL_N_COUNTERS; c++)
-			assert(t.n[c] == r.total[c]);
+		equal(&t, &r);
 		assert(r.total[CL_N_PREFETCH_ISSUED] ==
 		    r.total[CL_N_PREFETCH_USEFUL] +
 		    r.total[CL_N_PREFETCH_WASTED]);
@@ -417,6 +476,84 @@ staging_equals_its_twin(void)
 	cl_model_free(m);
 }
 
+/* From now on bytes are read, and looked at. */
+static void
+read_served(struct cl_replay_options *o, const struct cl_model *m,
+    uint32_t nthreads, struct served *s)
+{
+	struct cl_device_options d = { .io.nthreads = nthreads,
+	    .nslots = o->nslots, .nstage = o->nstage, .nbypass = 2,
+	    .stride = 12288 };
+
+	o->device = cl_device_new(m, &d, NULL);
+	assert(o->device != NULL);
+	s->n = 0;
+	o->served = check_served;
+	o->arg = s;
+}
+
+/* Two traces, the second with the cache of the first. */
+static void
+replay_both(const struct cl_model *m, struct cl_replay_options o,
+    struct input *in[2], struct result r[2])
+{
+	struct fed one, two;
+
+	one = replay_kept(m, &o, in[0]->x, NBLOCKS, &r[0]);
+	o.before = one.replay;
+	two = replay_kept(m, &o, in[1]->x, NBLOCKS, &r[1]);
+	fed_free(&one);
+	fed_free(&two);
+}
+
+/* What a predictor knows, and what was counted, is of one trace. */
+static void
+twin_goes_on(struct twin *t)
+{
+
+	assert(t->staged.n == 0 && t->used.n == 0);
+	memset(t->uses, 0, sizeof(t->uses));
+	memset(t->previous, 0, sizeof(t->previous));
+	memset(t->n, 0, sizeof(t->n));
+}
+
+static void
+a_warm_cache_has_staging_as_its_twin_and_the_bytes(void)
+{
+	char path[] = "/tmp/cl-test-stage.XXXXXX";
+	struct cl_model *m = make_model(path);
+	struct input *in[2] = { make_input(3), make_input(4) };
+	struct cl_replay_options o;
+	struct result counted[2], r[2];
+	struct served s;
+	struct twin t;
+	uint32_t i;
+
+	for (i = 0; next_options(&o, i) < 1; i += 7 * STRIDE) {
+		replay_both(m, o, in, counted);
+		memset(&t, 0, sizeof(t));
+		t.o = &o;
+		twin_replay(&t, in[0]);
+		equal(&t, &counted[0]);
+		twin_goes_on(&t);
+		twin_replay(&t, in[1]);
+		equal(&t, &counted[1]);
+		read_served(&o, m, 2, &s);
+		replay_both(m, o, in, r);
+		assert(memcmp(r[0].total, counted[0].total,
+		    sizeof(r[0].total)) == 0);
+		assert(memcmp(r[1].total, counted[1].total,
+		    sizeof(r[1].total)) == 0);
+		assert(s.n == r[0].total[CL_N_ACCESSES] +
+		    r[1].total[CL_N_ACCESSES]);
+		cl_device_free(o.device);
+	}
+	free(in[0]);
+	free(in[1]);
+	assert(unlink(path) == 0);
+	cl_model_free(m);
+}
+
 static void
 every_staged_byte_is_the_experts_own(void)
 {
@@ -426,25 +563,17 @@ every_staged_byte_is_the_experts_own(void)
 	struct cl_model *m = make_model(path);
 	struct input *in = make_input(77);
 	struct cl_replay_options o;
-	struct cl_device_options d = { .nbypass = 2, .stride = 12288 };
 	struct served s;
 	struct result counted, r;
-	uint32_t i, j;
+	uint32_t i;
 
 	for (i = 0; next_options(&o, i) < 2; i += STRIDE) {
-		assert(cl_cache_policy_parse(policies[i / 240], &o.policy,
-		    NULL) == CL_OK);
+		assert(cl_cache_policy_parse(o.contract == CL_CONTRACT_RETAIN ?
+		    "random" : policies[i / NOPTIONS], &o.policy, NULL) ==
+		    CL_OK);
 		prefill = i % 7 == 0 ? CL_PREFILL_TOKEN : CL_PREFILL_UNION;
 		replay(m, &o, in->x, NBLOCKS, &counted);
-		j = i % 4;
-		d.io.nthreads = threads[j];
-		d.nslots = o.nslots;
-		d.nstage = o.nstage;
-		o.device = cl_device_new(m, &d, NULL);
-		assert(o.device != NULL);
-		s.n = 0;
-		o.served = check_served;
-		o.arg = &s;
+		read_served(&o, m, threads[i % 4], &s);
 		replay(m, &o, in->x, NBLOCKS, &r);
 		assert(memcmp(r.total, counted.total, sizeof(r.total)) == 0);
 		assert(memcmp(r.phase, counted.phase, sizeof(r.phase)) == 0);
@@ -515,6 +644,8 @@ a_prefetch_that_fails_harms_nobody_until_it_is_wanted(void)
 static const struct unit units[] = {
 	{ "staging decides and counts as its twin does, with every predictor",
 	    staging_equals_its_twin },
+	{ "a warm cache has staging as its twin, and the bytes",
+	    a_warm_cache_has_staging_as_its_twin_and_the_bytes },
 	{ "every staged byte is the expert's own, with any cache and threads",
 	    every_staged_byte_is_the_experts_own },
 	{ "a prefetch that fails harms nobody until it is wanted",
