@@ -101,7 +101,7 @@ $(O)/tests/%: $(O)/tests/%.o $(O)/libcl.a
 	$(LINK)
 
 # What tests/run needs in a build of its own.
-units: $(UNITS) $(GENS) $(CAPTURES)
+units: $(UNITS) $(GENS) $(CAPTURES) $(BENCHES)
 everything: all units $(FUZZERS)
 
 deps:

@@ -5,9 +5,9 @@
  *
  * A trace is made in memory: 48 layers of 128 experts, 8 used, each layer with
  * Zipf 0.8 popularity whose ranks drift; and one of 160 layers of 384.  Its
- * decoded blocks are replayed with every policy that needs no file, at 10, 25
- * and 50 % capacity, in turn under both contracts; policies without a target
- * take a fifth of the accesses.  A policy is a line of
+ * decoded blocks are replayed with every policy, at 10, 25 and 50 % capacity, in
+ * turn under both contracts; policies without a target take a fifth of the
+ * accesses.  A policy is a line of
  *
  *	serial M/s of processor time, in millions of accesses, at 10, 25, 50 %;
  *		their least target; the widest spread of their samples in %
@@ -46,6 +46,7 @@
 #include "cl/rng.h"
 #include "cl/stats.h"
 #include "cl/stats_write.h"
+#include "cl/text.h"
 #include "cl/trace.h"
 #include "cl/trace_write.h"
 #include "bench.h"
@@ -58,6 +59,8 @@
 #define EXPERTS_MAX	384u
 #define NPERCENTS	3u
 #define LESS		5u		/* of the trace, without a target */
+#define LEAST		400000		/* accesses: a block of the large one */
+#define MOST		1000000000
 
 static const uint32_t percents[NPERCENTS] = { 10, 25, 50 };
 
@@ -645,10 +648,13 @@ main(int argc, char **argv)
 	int c;
 
 	while ((c = getopt(argc, argv, "n:p:")) != -1)
-		if (c == 'n')
-			naccesses = strtoull(optarg, NULL, 10);
-		else
+		if (c == 'n' && cl_text_u64(optarg, LEAST, MOST, &naccesses,
+		    &err) != CL_OK)
+			bench_die("bench_replay -n", &err);
+		else if (c == 'p')
 			only = optarg;
+		else if (c == '?')
+			argc = 0;
 	if (argc - optind < 2 || argc - optind > 3) {
 		fprintf(stderr, "usage: bench_replay [-n ACCESSES] "
 		    "[-p POLICY] CL_REPLAY SCRATCH [CACHESIM]\n");

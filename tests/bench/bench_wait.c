@@ -98,6 +98,10 @@ main(int argc, char **argv)
 	size_t i, s;
 	int status = 0;
 
+	if (argc > 2) {
+		fprintf(stderr, "usage: bench_wait [NSAMPLES]\n");
+		return (2);
+	}
 	if (argc > 1 && cl_text_u64(argv[1], CL_SAMPLE_LEAST, NSAMPLES_MAX,
 	    &n, &err) != CL_OK)
 		bench_die("bench_wait", &err);
