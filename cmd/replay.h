@@ -115,13 +115,6 @@ void	replay_conditions(struct cl_conditions *,
 int	replay_same_model(const struct feed_trace *, const struct cl_model *,
 	    bool before, uint64_t *fingerprint, struct cl_err *);
 
-/*
- * A trace is over, and not all --tokens were there: is there a point in
- * replaying it again?  Not where that gave no token; *before is 0 at first.
- */
-bool	replay_more(const struct replay_options *, const struct cl_events *,
-	    uint64_t *before);
-
 /* --window or, where it is not given, what suits the trace. */
 uint64_t	replay_window(const struct replay_options *,
 		    const struct cl_trace_head *);

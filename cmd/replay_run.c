@@ -9,17 +9,16 @@
 #include "cl/compute.h"
 #include "cl/conditions.h"
 #include "cl/device.h"
-#include "cl/dst.h"
 #include "cl/err.h"
 #include "cl/host.h"
 #include "cl/keys.h"
 #include "cl/locate.h"
 #include "cl/model.h"
 #include "cl/stats_write.h"
-#include "cl/trace_read.h"
 #include "cl/verify.h"
 #include "fe.h"
 #include "feed.h"
+#include "frame.h"
 #include "replay.h"
 
 #define CODE_BYTES	(7 << 18)	/* and libraries, as measured */
@@ -31,7 +30,7 @@
 /* A run of one trace, from its head to its trailer. */
 struct run {
 	const struct replay_options *o;
-	struct cl_dst	*out;
+	struct frame	 frame;
 	bool		 told_raised;	/* the budget was less than a slot */
 
 	struct cl_replay *before;	/* --warm: the last run */
@@ -44,12 +43,9 @@ struct run {
 	struct cl_compute *compute;	/* NULL: --compute none, or no bytes */
 	struct cl_stats_writer *writer;
 	struct cl_keys	*keys;
-	struct cl_events *events;
 	struct replay_fit fit;		/* of a policy that loads */
 	struct cl_replay *replay;
-	uint64_t	 ntokens;	/* replayed when the trace last began */
 	bool		 told_reader;	/* what it does not do */
-	bool		 broken;	/* the output lacks its trailer */
 };
 
 /* A fact that is only told where there is something to tell. */
@@ -244,9 +240,10 @@ write_conditions(struct run *r, const struct feed_trace *t,
 
 	replay_conditions(&what, r->o, t, r->o->budget_text, &r->fit);
 	if (cl_conditions_set(&c, &what, head, m, slots, o, err) == CL_OK)
-		r->writer = cl_stats_writer_new(r->out, &c, err);
+		r->writer = cl_stats_writer_new(r->frame.out, &c, err);
 	cl_stats_conds_free(&c);
-	return (r->writer == NULL ? err->code : CL_OK);
+	r->frame.begun = r->writer != NULL;
+	return (r->frame.begun ? CL_OK : err->code);
 }
 
 /* Where the model is unknown, it must at least stay so. */
@@ -318,9 +315,9 @@ make_replay(struct run *r, const struct cl_model *m,
 	if (r->replay == NULL)
 		return (err->code);
 	sink.arg = r->replay;
-	r->events = cl_events_new(r->keys, r->o->prefill, cells_for(o), &sink,
-	    err);
-	return (r->events == NULL ? err->code : CL_OK);
+	r->frame.events = cl_events_new(r->keys, r->o->prefill, cells_for(o),
+	    &sink, err);
+	return (r->frame.events == NULL ? err->code : CL_OK);
 }
 
 void
@@ -431,11 +428,12 @@ fill_options(const struct run *r, const struct cl_trace_head *head,
 
 /* A trace begins: all that a replay of it needs. */
 static int
-open_run(struct run *r, const struct feed_trace *t,
+open_run(void *arg, const struct feed_trace *t,
     const struct cl_trace_head *head, struct cl_err *err)
 {
 	static const struct cl_budget everything = { CL_BUDGET_PERCENT,
 	    10000 };
+	struct run *r = arg;
 	struct cl_replay_options o = r->o->replay;
 	struct cl_budget_slots slots;
 	struct cl_model_sums sums;
@@ -476,6 +474,7 @@ open_run(struct run *r, const struct feed_trace *t,
 	if (o.policy.file[0] != '\0' && (status = replay_fit(&r->fit,
 	    o.policy.file, m, r->keys, r->o->prefill, err)) != CL_OK)
 		return (status);
+	r->frame.trouble = r->frame.trouble || r->fit.told;
 	o.uses = r->fit.uses;
 	status = write_conditions(r, t, head, m, &slots, &o, err);
 	if (status == CL_OK)
@@ -485,81 +484,42 @@ open_run(struct run *r, const struct feed_trace *t,
 	return (status);
 }
 
-/* A run that fails once its conditions are out leaves half a stream. */
-static int
-note(struct run *r, int status)
-{
-
-	if (status != CL_OK)
-		r->broken = r->writer != NULL;
-	return (status);
-}
-
-static int
-begin_run(void *arg, const struct feed_trace *t,
-    const struct cl_trace_head *head, struct cl_err *err)
-{
-
-	cl_trace_reader_want(t->reader, CL_TRACE_CHECK);
-	return (note(arg, open_run(arg, t, head, err)));
-}
-
-static int
-replay_block(void *arg, const struct feed_trace *t,
-    const struct cl_trace_block *block, struct cl_err *err)
+static void
+waited(void *arg, uint64_t ns)
 {
 	struct run *r = arg;
-	int status;
 
-	if (cl_replay_done(r->replay))
-		return (CL_OK);
-	cl_replay_waited(r->replay, feed_wait_ns(t));
-	status = cl_events_block(r->events, block, err);
-	if (cl_replay_done(r->replay))
-		cl_trace_reader_want(t->reader, CL_TRACE_SKIM);
-	return (note(r, status));
+	cl_replay_waited(r->replay, ns);
 }
 
-bool
-replay_more(const struct replay_options *o, const struct cl_events *e,
-    uint64_t *before)
+static bool
+is_done(const void *arg)
 {
-	uint64_t was = *before;
+	const struct run *r = arg;
 
-	*before = cl_events_tokens(e);
-	return (o->replay.tokens != 0 && *before > was);
+	return (cl_replay_done(r->replay));
 }
 
-/* Too short for what was asked for? */
 static int
 again(void *arg, bool *yes, struct cl_err *err)
 {
 	struct run *r = arg;
-	int status = cl_events_finish(r->events, err);
 
-	*yes = status == CL_OK && replay_more(r->o, r->events, &r->ntokens) &&
-	    !cl_replay_done(r->replay);
-	if (*yes)
-		cl_replay_again(r->replay);
-	return (note(r, status));
+	(void)yes, (void)err;
+	cl_replay_again(r->replay);
+	return (CL_OK);
 }
 
-/* The trace is over: whole, or cut off after so many tokens. */
 static int
-end_run(void *arg, const struct feed_trace *t, const struct cl_stats_end *end,
-    struct cl_err *err)
+finish_run(void *arg, const struct cl_stats_end *end, struct cl_err *err)
 {
 	struct run *r = arg;
-	int status;
 
-	cl_replay_waited(r->replay, feed_wait_ns(t));
 	if (r->before == NULL) {
 		r->fit.routing = end->routing;
 		r->fit.end = (enum cl_trace_end)end->end;
 	}
-	if ((status = cl_events_finish(r->events, err)) == CL_OK)
-		status = cl_replay_finish(r->replay, end, err);
-	return (note(r, status));
+	return (cl_replay_finish(r->replay, end, err));
 }
 
 static void
@@ -580,23 +540,17 @@ cool(struct run *r)
 	r->model = NULL;
 }
 
-/*
- * Nothing of a trace is left; the input may hold another.  With --warm the
- * cache stays, and so does what its slots stand for.
- */
+/* With --warm the cache stays, and so does what its slots stand for. */
 static void
 drop_run(void *arg)
 {
 	struct run *r = arg;
 
-	cl_events_free(r->events);
+	cl_stats_writer_free(r->writer);
+	r->writer = NULL;
 	free(r->fit.uses);
 	r->fit.uses = NULL;
-	cl_stats_writer_free(r->writer);
-	r->ntokens = 0;
-	r->events = NULL;
-	r->writer = NULL;
-	if (r->o->warm && r->replay != NULL && !r->broken) {
+	if (r->o->warm && r->replay != NULL && !r->frame.broken) {
 		cl_replay_free(r->before);
 		cl_keys_free(r->before_keys);
 		r->before = r->replay;
@@ -615,34 +569,22 @@ drop_run(void *arg)
 	}
 }
 
-static bool
-is_broken(const void *arg)
-{
-	const struct run *r = arg;
-
-	return (r->broken);
-}
-
 int
 replay_traces(const struct replay_options *o, char *const *operands, int n)
 {
-	struct run r = { .o = o };
-	struct feed_sink sink = {
-		.begin = begin_run,
-		.block = replay_block,
+	static const struct frame_verbs verbs = {
+		.open = open_run,
+		.waited = waited,
+		.done = is_done,
 		.again = again,
-		.end = end_run,
+		.finish = finish_run,
 		.drop = drop_run,
-		.broken = is_broken,
-		.arg = &r,
 		.unit = "tokens replayed",
 	};
-	int status;
+	struct run r = { .o = o, .frame = { .verbs = &verbs, .arg = &r,
+	    .rounds = o->replay.tokens != 0 } };
+	int status = frame_run(&r.frame, o, operands, n);
 
-	r.out = fe_output(o->output, o->replace, true);
-	status = feed(operands, n, &sink);
-	if (r.fit.told)
-		status = FE_TROUBLE;
 	cool(&r);
-	return (r.broken ? fe_abandon(r.out) : fe_finish(r.out, status));
+	return (status);
 }

@@ -14,9 +14,9 @@
 #include "cl/keys.h"
 #include "cl/spool.h"
 #include "cl/stats_write.h"
-#include "cl/trace_read.h"
 #include "fe.h"
 #include "feed.h"
+#include "frame.h"
 #include "study.h"
 
 /* What is counted of the trace itself. */
@@ -36,17 +36,14 @@ struct work {
 	const struct study *study;
 	const struct replay_options *o;	/* those of all runs */
 	uint64_t	 window;	/* in tokens; 0: none */
-	struct cl_dst	*out;
+	struct frame	 frame;
 	struct cl_keys	*keys;
-	struct cl_events *events;
 	struct cl_spool	*spool;		/* NULL: one run alone */
 	struct run	 run[REPLAY_CONTRACTS];
 	unsigned	 nruns;
-	bool		 broken;	/* the output lacks its trailer */
 
 	bool		 warming;
 	bool		 done;
-	uint64_t	 ntokens;	/* when the trace last began */
 	uint64_t	 pass_tokens;	/* of the pass at hand, so far */
 	uint64_t	 seen;		/* tokens, in or behind the warm-up */
 	bool		 windows;	/* there are any */
@@ -137,9 +134,8 @@ take_pass(void *arg, const struct cl_pass *pass, struct cl_err *err)
 }
 
 static int
-write_conditions(const struct work *w, struct run *r,
-    const struct feed_trace *t, const struct cl_trace_head *head,
-    struct cl_err *err)
+write_conditions(struct work *w, struct run *r, const struct feed_trace *t,
+    const struct cl_trace_head *head, struct cl_err *err)
 {
 	struct cl_replay_options o = r->o->replay;
 	struct cl_stats_conds c = { 0 };
@@ -153,9 +149,10 @@ write_conditions(const struct work *w, struct run *r,
 	o.window = w->window;
 	if (cl_conditions_study(&c, &w->study->conditions, &what, head, &o,
 	    err) == CL_OK)
-		r->writer = cl_stats_writer_new(r->stream == NULL ? w->out :
-		    cl_spool_stream_dst(r->stream), &c, err);
+		r->writer = cl_stats_writer_new(r->stream == NULL ?
+		    w->frame.out : cl_spool_stream_dst(r->stream), &c, err);
 	cl_stats_conds_free(&c);
+	w->frame.begun = w->run[0].writer != NULL;
 	return (r->writer == NULL ? err->code : CL_OK);
 }
 
@@ -166,7 +163,7 @@ start(struct work *w)
 
 	w->warming = o->warmup > 0;
 	w->done = false;
-	w->seen = w->pass_tokens = w->windowed = w->ntokens = 0;
+	w->seen = w->pass_tokens = w->windowed = 0;
 	w->windows = w->window != 0 && w->study->window != NULL;
 	w->next_window = w->window;
 	memset(w->n, 0, sizeof(w->n));
@@ -208,17 +205,18 @@ open_run(struct work *w, struct run *r, const struct feed_trace *t,
 }
 
 static int
-open_runs(struct work *w, const struct feed_trace *t,
+open_runs(void *arg, const struct feed_trace *t,
     const struct cl_trace_head *head, struct cl_err *err)
 {
-	struct cl_events_sink sink = { take_pass, w };
+	struct cl_events_sink sink = { take_pass, arg };
+	struct work *w = arg;
 	int status = CL_OK;
 	unsigned i;
 
 	w->window = replay_window(w->o, head);
 	start(w);
 	if ((w->keys = cl_keys_new(head->model, err)) == NULL ||
-	    (w->events = cl_events_new(w->keys, w->o->prefill,
+	    (w->frame.events = cl_events_new(w->keys, w->o->prefill,
 	    w->study->cells, &sink, err)) == NULL ||
 	    (w->nruns > 1 &&
 	    (w->spool = cl_spool_new(fe_scratch(), err)) == NULL))
@@ -226,40 +224,6 @@ open_runs(struct work *w, const struct feed_trace *t,
 	for (i = 0; i < w->nruns && status == CL_OK; i++)
 		status = open_run(w, &w->run[i], t, head, err);
 	return (status);
-}
-
-/* What fails once the first conditions are out leaves half a stream. */
-static int
-note(struct work *w, int status)
-{
-
-	if (status != CL_OK)
-		w->broken = w->run[0].writer != NULL;
-	return (status);
-}
-
-static int
-begin_runs(void *arg, const struct feed_trace *t,
-    const struct cl_trace_head *head, struct cl_err *err)
-{
-
-	cl_trace_reader_want(t->reader, CL_TRACE_CHECK);
-	return (note(arg, open_runs(arg, t, head, err)));
-}
-
-static int
-take_block(void *arg, const struct feed_trace *t,
-    const struct cl_trace_block *block, struct cl_err *err)
-{
-	struct work *w = arg;
-	int status;
-
-	if (w->done)
-		return (CL_OK);
-	status = cl_events_block(w->events, block, err);
-	if (w->done)
-		cl_trace_reader_want(t->reader, CL_TRACE_SKIM);
-	return (note(w, status));
 }
 
 /* The row of the run; under serial each access is an event. */
@@ -292,44 +256,31 @@ finish_run(struct work *w, struct run *r, const struct cl_stats_end *end,
 	    (status = cl_stats_writer_finish(r->writer, end, err)) != CL_OK ||
 	    r->stream == NULL)
 		return (status);
-	return (cl_spool_stream_copy(r->stream, w->out, err));
+	return (cl_spool_stream_copy(r->stream, w->frame.out, err));
+}
+
+static bool
+is_done(const void *arg)
+{
+	const struct work *w = arg;
+
+	return (w->done);
 }
 
 static int
-finish(struct work *w, const struct cl_stats_end *end, struct cl_err *err)
+finish(void *arg, const struct cl_stats_end *end, struct cl_err *err)
 {
+	struct work *w = arg;
 	unsigned i;
-	int status;
+	int status = CL_OK;
 
-	if ((status = cl_events_finish(w->events, err)) != CL_OK)
-		return (status);
 	if (w->warming)				/* nothing was counted */
 		reset(w);
 	else if (w->windows && w->seen > w->windowed)
 		status = end_window(w, err);
 	for (i = 0; i < w->nruns && status == CL_OK; i++)
 		status = finish_run(w, &w->run[i], end, err);
-	return (status == CL_OK ? cl_dst_flush(w->out, err) : status);
-}
-
-static int
-again(void *arg, bool *yes, struct cl_err *err)
-{
-	struct work *w = arg;
-	int status = cl_events_finish(w->events, err);
-
-	*yes = status == CL_OK && replay_more(w->o, w->events, &w->ntokens) &&
-	    !w->done;
-	return (note(w, status));
-}
-
-static int
-end_runs(void *arg, const struct feed_trace *t,
-    const struct cl_stats_end *end, struct cl_err *err)
-{
-
-	(void)t;
-	return (note(arg, finish(arg, end, err)));
+	return (status == CL_OK ? cl_dst_flush(w->frame.out, err) : status);
 }
 
 static void
@@ -346,42 +297,28 @@ drop_runs(void *arg)
 		*r = (struct run){ .o = r->o };
 	}
 	cl_spool_free(w->spool);
-	cl_events_free(w->events);
 	cl_keys_free(w->keys);
 	w->spool = NULL;
-	w->events = NULL;
 	w->keys = NULL;
-}
-
-static bool
-is_broken(const void *arg)
-{
-	const struct work *w = arg;
-
-	return (w->broken);
 }
 
 int
 study_traces(const struct study *study, const struct replay_options *o,
     unsigned nruns, char *const *operands, int n)
 {
-	struct work w = { .study = study, .o = o, .nruns = nruns };
-	struct feed_sink sink = {
-		.begin = begin_runs,
-		.block = take_block,
-		.again = study->cyclic ? again : NULL,
-		.end = end_runs,
+	static const struct frame_verbs verbs = {
+		.open = open_runs,
+		.done = is_done,
+		.finish = finish,
 		.drop = drop_runs,
-		.broken = is_broken,
-		.arg = &w,
 		.unit = "tokens studied",
 	};
+	struct work w = { .study = study, .o = o, .nruns = nruns, .frame = {
+	    .verbs = &verbs, .arg = &w,
+	    .rounds = study->cyclic && o->replay.tokens != 0 } };
 	unsigned i;
-	int status;
 
 	for (i = 0; i < nruns; i++)
 		w.run[i].o = &o[i];
-	w.out = fe_output(o->output, o->replace, true);
-	status = feed(operands, n, &sink);
-	return (w.broken ? fe_abandon(w.out) : fe_finish(w.out, status));
+	return (frame_run(&w.frame, o, operands, n));
 }

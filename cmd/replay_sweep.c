@@ -8,23 +8,22 @@
 
 #include "cl/budget.h"
 #include "cl/conditions.h"
-#include "cl/dst.h"
 #include "cl/err.h"
 #include "cl/keys.h"
 #include "cl/model.h"
 #include "cl/stats.h"
 #include "cl/sweep.h"
 #include "cl/trace.h"
-#include "cl/trace_read.h"
 #include "fe.h"
 #include "feed.h"
+#include "frame.h"
 #include "replay.h"
 
 #define NAME_MAX_BYTES	(CL_CACHE_POLICY_TEXT + 128)
 
 struct sweep {
 	const struct replay_options *o;
-	struct cl_dst	*out;
+	struct frame	 frame;
 	uint32_t	 from;		/* runs of the product, up to */
 	uint32_t	 to;
 	bool		 told_raised;
@@ -34,10 +33,7 @@ struct sweep {
 	struct cl_keys	*before_keys;
 	uint64_t	 fingerprint;	/* and of its model */
 	struct cl_keys	*keys;
-	struct cl_events *events;
 	struct cl_sweep	*sweep;
-	uint64_t	 ntokens;	/* replayed when the trace last began */
-	bool		 broken;	/* the output, for good */
 };
 
 /* Run i of the product: policies outside, budgets inside. */
@@ -70,6 +66,7 @@ add_run(struct sweep *s, uint32_t i, const struct feed_trace *t,
 	    (status = replay_fit(fit, o.policy.file, head->model, s->keys,
 	    s->o->prefill, err)) != CL_OK)
 		return (status);
+	s->frame.trouble = s->frame.trouble || fit->told;
 	o.uses = fit->uses;
 	o.nslots = slots.nslots;
 	o.classes = slots.classes;
@@ -104,7 +101,6 @@ begin_sweep(void *arg, const struct feed_trace *t,
 	uint32_t i;
 	int status;
 
-	cl_trace_reader_want(t->reader, CL_TRACE_CHECK);
 	status = replay_same_model(t, head->model, s->before != NULL,
 	    &s->fingerprint, err);
 	if (status != CL_OK)
@@ -118,57 +114,44 @@ begin_sweep(void *arg, const struct feed_trace *t,
 		if ((status = add_run(s, i, t, head, err)) != CL_OK)
 			return (status);
 	sink.arg = s->sweep;
-	s->events = cl_events_new(s->keys, s->o->prefill, CL_CELLS_NONE,
+	s->frame.events = cl_events_new(s->keys, s->o->prefill, CL_CELLS_NONE,
 	    &sink, err);
-	return (s->events == NULL ? err->code : CL_OK);
+	return (s->frame.events == NULL ? err->code : CL_OK);
 }
 
-static int
-take_block(void *arg, const struct feed_trace *t,
-    const struct cl_trace_block *block, struct cl_err *err)
+static bool
+is_done(const void *arg)
 {
-	struct sweep *s = arg;
+	const struct sweep *s = arg;
 
-	if (!cl_sweep_done(s->sweep))
-		return (cl_events_block(s->events, block, err));
-	cl_trace_reader_want(t->reader, CL_TRACE_SKIM);
-	return (CL_OK);
+	return (cl_sweep_done(s->sweep));
 }
 
 static int
 again(void *arg, bool *yes, struct cl_err *err)
 {
 	struct sweep *s = arg;
-	int status;
+	int status = cl_sweep_settle(s->sweep, err);
 
-	*yes = false;
-	if ((status = cl_events_finish(s->events, err)) != CL_OK ||
-	    !replay_more(s->o, s->events, &s->ntokens))
-		return (status);
-	status = cl_sweep_settle(s->sweep, err);
 	*yes = status == CL_OK && !cl_sweep_done(s->sweep);
 	return (status);
 }
 
-/* The trace is over: whole, or cut off after so many tokens. */
 static int
-end_sweep(void *arg, const struct feed_trace *t,
-    const struct cl_stats_end *end, struct cl_err *err)
+finish_sweep(void *arg, const struct cl_stats_end *end, struct cl_err *err)
 {
 	struct sweep *s = arg;
 	size_t i;
 	int status;
 
-	(void)t;
 	for (i = 0; i < s->o->lists.npolicies && s->before == NULL; i++) {
 		s->fit[i].routing = end->routing;
 		s->fit[i].end = (enum cl_trace_end)end->end;
 	}
-	if ((status = cl_events_finish(s->events, err)) != CL_OK ||
-	    (status = cl_sweep_finish(s->sweep, end, err)) != CL_OK)
+	if ((status = cl_sweep_finish(s->sweep, end, err)) != CL_OK)
 		return (status);
-	status = cl_sweep_write(s->sweep, s->out, err);
-	s->broken = status != CL_OK;
+	status = cl_sweep_write(s->sweep, s->frame.out, err);
+	s->frame.broken = status != CL_OK;
 	return (status);
 }
 
@@ -189,9 +172,6 @@ drop_sweep(void *arg)
 	struct sweep *s = arg;
 	size_t i;
 
-	cl_events_free(s->events);
-	s->events = NULL;
-	s->ntokens = 0;
 	for (i = 0; i < s->o->lists.npolicies; i++) {
 		free(s->fit[i].uses);
 		s->fit[i].uses = NULL;
@@ -208,32 +188,22 @@ drop_sweep(void *arg)
 	s->keys = NULL;
 }
 
-static bool
-is_broken(const void *arg)
-{
-	const struct sweep *s = arg;
-
-	return (s->broken);
-}
-
 int
 replay_sweep(const struct replay_options *o, char *const *operands, int n)
 {
 	const struct replay_lists *l = &o->lists;
 	uint64_t nruns = l->npolicies * l->budgets.n;
-	struct sweep s = { .o = o, .to = (uint32_t)nruns };
-	struct feed_sink sink = {
-		.begin = begin_sweep,
-		.block = take_block,
+	static const struct frame_verbs verbs = {
+		.open = begin_sweep,
+		.done = is_done,
 		.again = again,
-		.end = end_sweep,
+		.finish = finish_sweep,
 		.drop = drop_sweep,
-		.broken = is_broken,
-		.arg = &s,
 		.unit = "tokens replayed",
 	};
+	struct sweep s = { .o = o, .to = (uint32_t)nruns, .frame = {
+	    .verbs = &verbs, .arg = &s, .rounds = o->replay.tokens != 0 } };
 	struct cl_err err = { 0 };
-	size_t i;
 	int status;
 
 	if ((s.fit = calloc(l->npolicies, sizeof(*s.fit))) == NULL) {
@@ -244,12 +214,8 @@ replay_sweep(const struct replay_options *o, char *const *operands, int n)
 		s.from = (uint32_t)(nruns * (l->part - 1) / l->nparts);
 		s.to = (uint32_t)(nruns * l->part / l->nparts);
 	}
-	s.out = fe_output(o->output, o->replace, true);
-	status = feed(operands, n, &sink);
-	for (i = 0; i < l->npolicies; i++)
-		if (s.fit[i].told)
-			status = FE_TROUBLE;
+	status = frame_run(&s.frame, o, operands, n);
 	cool(&s);
 	free(s.fit);
-	return (s.broken ? fe_abandon(s.out) : fe_finish(s.out, status));
+	return (status);
 }
