@@ -27,7 +27,7 @@ struct cl_curve {
 
 	/* the working set */
 	uint32_t	 window;	/* number of the window at hand, > 0 */
-	uint32_t	*last;		/* of each key: the window that used it */
+	uint32_t	*last;		/* of each key: the window it is in */
 	uint64_t	 used;		/* distinct keys of the window */
 	uint64_t	 fresh;		/* of these, never used before */
 	uint64_t	 seen;		/* distinct keys so far */
