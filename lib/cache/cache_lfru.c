@@ -4,47 +4,66 @@
  * and the last use are the numbers of their events; equal scores are told
  * apart by the last use, which members of an event have in order.
  *
- * Scores change with time, each at its own pace, so that no order of them
- * would last.  What lasts is that of two with the same count the one used
- * longer ago has the lower score.  Each pool has rings for counts that are
- * alike, eight for each power of two, and in each its residents in order of
- * last use.  Whoever comes next in a ring has at least the score that the
- * ring's least count makes with its age, which only falls: a victim costs a
- * look at each ring's oldest, and at the next as long as that is not more than
- * the lowest score so far.
+ * A score's inverse, idleness, grows by 1 / count an event, for each expert at
+ * its own pace, so that no order of them would last.  But it is known when an
+ * expert comes to a given idleness.  Each pool has a border: who has come to it
+ * is ripe, and the victim is the most idle of the ripe ones, as long as that is
+ * not below the border.  All others are below it; they wait in a calendar, for
+ * the day on which they may become ripe, or the last there is.  A use puts that
+ * off, so it touches nothing: who comes up too early, or is found among the
+ * ripe ones without being so, is entered again.
  *
- * A newcomer is put in by its use, which comes before its pin is dropped.
+ * The border is where few are ripe.  When they become many, it is raised to
+ * their mean, and those below are entered again; when the most idle is below
+ * it, all of the pool are, with a border that begins at zero.
+ *
+ * Numbers that are rounded decide only where to look: scores are compared
+ * exactly.  Pinned experts that are looked at are taken out, and newcomers are
+ * not put in: both are members of the event at hand, whose use puts them in.
  */
 
 #include <stdlib.h>
 
 #include "cl/num.h"
 #include "cache_int.h"
-#include "cache_list_int.h"
 
-#define PART_BITS	3u		/* parts of a power of two */
-#define PARTS		(1u << PART_BITS)
-#define NRINGS		((64u - PART_BITS + 1) * PARTS)
-#define NWORDS		((NRINGS + 63u) / 64u)
+#define BLOCK		4u		/* ripe ones looked at at once */
+#define FEW		8u		/* of them, and more in large pools */
+#define SLACK		1e-12		/* more than doubles err by */
 
 struct stamp {
 	uint64_t	count;
-	uint64_t	event;		/* of the last use */
-	uint64_t	last;		/* its number among all uses */
+	uint64_t	when;		/* event and place in it, last used */
+	uint32_t	next;		/* of its day, or NO_KEY */
+	bool		inside;		/* it is ripe, or has a day */
 };
 
-struct rings {
-	uint32_t	 first;		/* ring; the others follow */
-	uint64_t	 filled[NWORDS];	/* by bits: it has members */
+struct calendar {
+	uint32_t	*day;		/* the first of its keys, or NO_KEY */
+	uint64_t	 today;
+	uint32_t	 ndays;		/* that there are: a power of two */
+	uint32_t	 day_bits;	/* of an event's number */
+	double		 border;
+	uint32_t	 few;
+	uint32_t	 many;
+	uint32_t	 nripe;
+	uint32_t	*ripe;
+	double		*since;		/* of each of them: the last use */
+	double		*rate;		/* the same: 1 / count */
 };
 
 struct lfru {
 	uint32_t	 event;		/* of the cache, as last seen */
-	uint64_t	 now;		/* how many there were */
-	uint64_t	 nuses;
+	uint32_t	 place_bits;
+	uint64_t	 now;		/* how many events there were */
+	uint64_t	 when;		/* of the next use */
 	struct stamp	*stamp;		/* of each key */
-	struct rings	*rings;		/* of each pool */
-	struct link	*link;		/* of keys, then of all rings */
+	struct calendar	*calendar;	/* of each pool */
+	uint32_t	*day;		/* of all pools, as what follows */
+	uint32_t	*ripe;
+	double		*since;
+	double		*rate;
+	double		*idle;		/* of a pool's ripe ones, looked at */
 };
 
 static void
@@ -55,130 +74,290 @@ lfru_free(void *state)
 	if (l == NULL)
 		return;
 	free(l->stamp);
-	free(l->rings);
-	free(l->link);
+	free(l->calendar);
+	free(l->day);
+	free(l->ripe);
+	free(l->since);
+	free(l->rate);
+	free(l->idle);
 	free(l);
+}
+
+/* Room for as many keys as can be inside at once, and half as many days. */
+static void
+size_calendar(struct calendar *d, uint32_t nkeys)
+{
+	uint32_t root = 0;
+
+	for (d->ndays = 1; d->ndays < nkeys / 2; d->ndays *= 2)
+		;
+	while ((uint64_t)root * root < nkeys)
+		root++;
+	d->few = FEW + root;
+	d->many = 2 * d->few;
 }
 
 static void *
 lfru_open(const struct cl_cache *c)
 {
-	size_t nlinks = c->nkeys + (size_t)c->npools * NRINGS, i;
+	size_t i, ndays = 0, nripe = 0, most = 0, n;
 	struct lfru *l;
 
-	if (nlinks > UINT32_MAX || (l = calloc(1, sizeof(*l))) == NULL)
-		return (NULL);
-	l->stamp = calloc(c->nkeys, sizeof(*l->stamp));
-	l->rings = calloc(c->npools, sizeof(*l->rings));
-	l->link = calloc(nlinks, sizeof(*l->link));
-	if (l->stamp == NULL || l->rings == NULL || l->link == NULL) {
+	if ((l = calloc(1, sizeof(*l))) == NULL ||
+	    (l->calendar = calloc(c->npools, sizeof(*l->calendar))) == NULL) {
 		lfru_free(l);
 		return (NULL);
 	}
-	for (i = 0; i < c->npools; i++)
-		l->rings[i].first = c->nkeys + (uint32_t)i * NRINGS;
-	for (i = c->nkeys; i < nlinks; i++)
-		ring_init(l->link, (uint32_t)i);
+	for (i = 0; i < c->npools; i++) {
+		n = (size_t)c->pool[i].nslots + c->nevent;
+		size_calendar(&l->calendar[i], (uint32_t)n);
+		ndays += l->calendar[i].ndays;
+		nripe += n + BLOCK;
+		most = most > n ? most : n;
+	}
+	l->stamp = calloc(c->nkeys, sizeof(*l->stamp));
+	l->day = calloc(ndays, sizeof(*l->day));
+	l->ripe = calloc(nripe, sizeof(*l->ripe));
+	l->since = calloc(nripe, sizeof(*l->since));
+	l->rate = calloc(nripe, sizeof(*l->rate));
+	l->idle = calloc(most + BLOCK, sizeof(*l->idle));
+	if (l->stamp == NULL || l->day == NULL || l->ripe == NULL ||
+	    l->since == NULL || l->rate == NULL || l->idle == NULL) {
+		lfru_free(l);
+		return (NULL);
+	}
+	while (c->nevent >> l->place_bits != 0)
+		l->place_bits++;
+	for (i = ndays; i > 0; i--)
+		l->day[i - 1] = NO_KEY;
+	for (i = ndays = nripe = 0; i < c->npools; i++) {
+		l->calendar[i].day = l->day + ndays;
+		l->calendar[i].ripe = l->ripe + nripe;
+		l->calendar[i].since = l->since + nripe;
+		l->calendar[i].rate = l->rate + nripe;
+		ndays += l->calendar[i].ndays;
+		nripe += (size_t)c->pool[i].nslots + c->nevent + BLOCK;
+	}
 	return (l);
 }
 
-/* Which ring is a count's?  Those below PARTS have one each. */
-INLINE uint32_t
-ring_of(uint64_t count)
-{
-	uint32_t shift;
-
-	if (count < PARTS)
-		return ((uint32_t)count);
-	shift = 63 - (uint32_t)__builtin_clzll(count) - PART_BITS;
-	return (shift * PARTS + (uint32_t)(count >> shift));
-}
-
-/* The least count of a ring. */
-INLINE uint64_t
-least_of(uint32_t ring)
-{
-
-	return (ring < PARTS ? ring :
-	    (uint64_t)(ring % PARTS + PARTS) << (ring / PARTS - 1));
-}
-
-INLINE void
-put(struct lfru *l, struct rings *r, uint32_t ring, uint32_t key)
-{
-
-	ring_add(l->link, r->first + ring, key);
-	r->filled[ring / 64] |= UINT64_C(1) << ring % 64;
-}
-
-INLINE void
-take(struct lfru *l, struct rings *r, uint32_t ring, uint32_t key)
-{
-	bool rest;
-
-	ring_remove(l->link, key);
-	rest = l->link[r->first + ring].newer != r->first + ring;
-	r->filled[ring / 64] &= ~((uint64_t)!rest << ring % 64);
-}
-
 /* Which event is it? */
-INLINE uint64_t
+INLINE void
 tick(const struct cl_cache *c, struct lfru *l)
 {
 
 	if (l->event != c->event) {
 		l->event = c->event;
-		l->now++;
+		l->when = ++l->now << l->place_bits;
 	}
-	return (l->now);
+}
+
+/* The event of a key's last use. */
+INLINE uint64_t
+event_of(const struct lfru *l, uint32_t key)
+{
+
+	return (l->stamp[key].when >> l->place_bits);
+}
+
+/* Has a the lower score? */
+INLINE bool
+lower(const struct lfru *l, uint32_t a, uint32_t b)
+{
+	int order = cl_mulcmp(l->stamp[a].count, l->now - event_of(l, b) + 1,
+	    l->stamp[b].count, l->now - event_of(l, a) + 1);
+
+	return (order < 0 ||
+	    (order == 0 && l->stamp[a].when < l->stamp[b].when));
+}
+
+/* A key that is inside becomes ripe, or is entered for the day it may. */
+INLINE void
+enter(struct lfru *l, struct calendar *d, uint32_t key)
+{
+	double since = (double)(int64_t)event_of(l, key);
+	double count = (double)(int64_t)l->stamp[key].count;
+	double at = (since - 1 + d->border * count) * (1 - SLACK);
+	double last = (double)(int64_t)((d->today + d->ndays - 1) <<
+	    d->day_bits);
+	uint64_t day = (uint64_t)(int64_t)(at < last ? at : last) >>
+	    d->day_bits;
+	uint32_t *first = &d->day[day & (d->ndays - 1)];
+
+	if (day > d->today) {
+		l->stamp[key].next = *first;
+		*first = key;
+		return;
+	}
+	d->ripe[d->nripe] = key;
+	d->since[d->nripe] = since;
+	d->rate[d->nripe++] = 1 / count;
+}
+
+/* There are many ripe ones: the border becomes their mean. */
+static void
+raise_border(struct lfru *l, struct calendar *d)
+{
+	double now = (double)(int64_t)(l->now + 1), sum = 0;
+	uint32_t i, n = d->nripe;
+
+	for (i = 0; i < n; i++)
+		sum += (now - d->since[i]) * d->rate[i];
+	sum *= (1 - 4 * SLACK) / n;
+	d->border = sum > d->border ? sum : d->border;
+	d->nripe = 0;
+	for (i = 0; i < n; i++)
+		enter(l, d, d->ripe[i]);
+	d->many = 2 * d->few;
+	if (d->nripe > d->few && d->nripe > n - n / 8)
+		d->many = 2 * d->nripe;		/* they are all alike */
+}
+
+/* Enter all again; the days are for four times the mean age. */
+static void
+begin_anew(const struct cl_cache *c, struct lfru *l, const struct pool *p,
+    struct calendar *d)
+{
+	uint32_t key, end = p->first_key + p->nkeys, i;
+	uint64_t age = 0, n = 1;
+
+	for (key = p->first_key; key < end; key++) {
+		l->stamp[key].inside &= !cache_pinned(c, key);
+		age += l->stamp[key].inside ? l->now - event_of(l, key) : 0;
+		n += l->stamp[key].inside;
+	}
+	for (d->day_bits = 0; 4 * (age / n) >> d->day_bits >= d->ndays;
+	    d->day_bits++)
+		;
+	for (i = 0; i < d->ndays; i++)
+		d->day[i] = NO_KEY;
+	d->today = l->now >> d->day_bits;
+	d->border = 0;
+	d->nripe = 0;
+	d->many = 2 * d->few;
+	for (key = p->first_key; key < end; key++) {
+		if (l->stamp[key].inside)
+			enter(l, d, key);
+		if (d->nripe >= d->many)
+			raise_border(l, d);
+	}
+}
+
+/* The days up to now have come, each at most once. */
+static void
+advance(struct lfru *l, struct calendar *d)
+{
+	uint64_t day = d->today;
+	uint32_t *first, key, next, n;
+
+	d->today = l->now >> d->day_bits;
+	for (n = 0; day < d->today && n < d->ndays; n++) {
+		first = &d->day[++day & (d->ndays - 1)];
+		key = *first;
+		*first = NO_KEY;
+		for (; key != NO_KEY; key = next) {
+			next = l->stamp[key].next;
+			enter(l, d, key);
+		}
+	}
+	while (d->nripe >= d->many)
+		raise_border(l, d);
+}
+
+/* How idle are the ripe ones?  The most. */
+INLINE double
+look(struct lfru *l, struct calendar *d)
+{
+	double now = (double)(int64_t)(l->now + 1), most[BLOCK] = { 0 }, idle;
+	uint32_t i, j;
+
+	for (j = 0; j < BLOCK; j++)
+		d->rate[d->nripe + j] = 0;
+	for (i = 0; i < d->nripe; i += BLOCK)
+		for (j = 0; j < BLOCK; j++) {
+			idle = (now - d->since[i + j]) * d->rate[i + j];
+			l->idle[i + j] = idle;
+			most[j] = idle > most[j] ? idle : most[j];
+		}
+	for (j = 1; j < BLOCK; j++)
+		most[0] = most[j] > most[0] ? most[j] : most[0];
+	return (most[0]);
+}
+
+/* The next from i on that is at least so idle, or the number of ripe ones. */
+INLINE uint32_t
+find(const struct lfru *l, const struct calendar *d, double least, uint32_t i)
+{
+	uint32_t j, n = 0;
+
+	for (; i < d->nripe && n == 0; i += BLOCK)
+		for (j = 0; j < BLOCK; j++)
+			n += l->idle[i + j] >= least;
+	for (i -= n == 0 ? 0 : BLOCK; i < d->nripe; i++)
+		if (l->idle[i] >= least)
+			return (i);
+	return (d->nripe);
+}
+
+static void
+strike(struct calendar *d, uint32_t i)
+{
+
+	d->nripe--;
+	d->ripe[i] = d->ripe[d->nripe];
+	d->since[i] = d->since[d->nripe];
+	d->rate[i] = d->rate[d->nripe];
 }
 
 /*
- * The lowest of a ring that is not pinned, if it is lower than the lowest of
- * all rings so far, or NO_KEY; that one otherwise.
+ * The ripe one with the lowest score, or NO_KEY where none is at the border.
+ * Of who might be it, those that are pinned are taken out, and those that were
+ * used since are entered again.
  */
-INLINE uint32_t
-lowest_of(const struct cl_cache *c, const struct lfru *l, uint32_t first,
-    uint32_t ring, uint32_t lowest)
+static uint32_t
+ripest(const struct cl_cache *c, struct lfru *l, struct calendar *d)
 {
-	const struct stamp *s, *low = lowest == NO_KEY ? NULL :
-	    &l->stamp[lowest];
-	uint32_t key = l->link[first + ring].newer;
-	uint64_t least = least_of(ring), age;
-	int order;
+	uint32_t i, key, best;
+	double most;
 
-	for (; key != first + ring; key = l->link[key].newer) {
-		s = &l->stamp[key];
-		age = l->now - s->event + 1;
-		if (low != NULL && cl_mulcmp(least, l->now - low->event + 1,
-		    low->count, age) > 0)
-			break;
-		if (cache_pinned(c, key))
-			continue;
-		order = low == NULL ? -1 : cl_mulcmp(s->count,
-		    l->now - low->event + 1, low->count, age);
-		if (order < 0 || (order == 0 && s->last < low->last)) {
-			lowest = key;
-			low = s;
+again:
+	most = look(l, d) * (1 - SLACK);
+	if (d->nripe == 0 || most < d->border)
+		return (NO_KEY);
+	best = i = find(l, d, most, 0);
+	for (; i < d->nripe; i = find(l, d, most, i + 1)) {
+		key = d->ripe[i];
+		if (cache_pinned(c, key)) {
+			strike(d, i);
+			l->stamp[key].inside = false;
+			goto again;
 		}
+		if (d->since[i] != (double)(int64_t)event_of(l, key)) {
+			strike(d, i);
+			enter(l, d, key);
+			goto again;
+		}
+		if (lower(l, key, d->ripe[best]))
+			best = i;
 	}
-	return (lowest);
+	key = d->ripe[best];
+	strike(d, best);
+	l->stamp[key].inside = false;
+	return (key);
 }
 
-/* The lowest that is not pinned leaves its ring; or NO_KEY. */
+/* The lowest that is not pinned leaves; or NO_KEY. */
 static uint32_t
-take_lowest(const struct cl_cache *c, struct lfru *l, struct rings *r)
+take_lowest(const struct cl_cache *c, struct lfru *l, const struct pool *p)
 {
-	uint32_t i, lowest = NO_KEY;
-	uint64_t filled;
+	struct calendar *d = &l->calendar[p->number];
+	uint32_t key;
 
-	for (i = 0; i < NWORDS; i++)
-		for (filled = r->filled[i]; filled != 0; filled &= filled - 1)
-			lowest = lowest_of(c, l, r->first, i * 64 +
-			    (uint32_t)__builtin_ctzll(filled), lowest);
-	if (lowest != NO_KEY)
-		take(l, r, ring_of(l->stamp[lowest].count), lowest);
-	return (lowest);
+	advance(l, d);
+	if ((key = ripest(c, l, d)) != NO_KEY)
+		return (key);
+	begin_anew(c, l, p, d);
+	return (ripest(c, l, d));
 }
 
 INLINE bool
@@ -187,10 +366,10 @@ lfru_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 	struct lfru *l = c->state;
 
 	(void)key;
-	(void)tick(c, l);
+	tick(c, l);
 	if (!pool_full(p))
 		return (true);
-	*victim = take_lowest(c, l, &l->rings[p->number]);
+	*victim = take_lowest(c, l, p);
 	return (*victim != NO_KEY);
 }
 
@@ -198,16 +377,16 @@ INLINE void
 lfru_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 {
 	struct lfru *l = c->state;
-	struct rings *r = &l->rings[p->number];
 	struct stamp *s = &l->stamp[key];
 
-	if (!fresh)
-		take(l, r, ring_of(s->count), key);
+	(void)fresh;
+	tick(c, l);
 	s->count++;
-	s->event = tick(c, l);
-	s->last = ++l->nuses;
-	if (cache_resident(c, key))
-		put(l, r, ring_of(s->count), key);
+	s->when = l->when++;
+	if (!s->inside && cache_resident(c, key)) {
+		s->inside = true;
+		enter(l, &l->calendar[p->number], key);
+	}
 }
 
 /* Its use will put it in. */
@@ -223,9 +402,8 @@ lfru_enter(struct cl_cache *c, struct pool *p, uint32_t key)
 INLINE uint32_t
 lfru_evict(struct cl_cache *c, struct pool *p)
 {
-	struct lfru *l = c->state;
 
-	return (take_lowest(c, l, &l->rings[p->number]));
+	return (take_lowest(c, c->state, p));
 }
 
 POLICY_SERVE(lfru)
