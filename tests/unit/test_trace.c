@@ -6,11 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "cl/err.h"
+#include "trace_head.h"
 #include "trace_make.h"
-
-static const struct make any = { .seed = 7, .scores = CL_SCORES_F32,
-    .tokens = true, .weights = true, .forecast = true, .block_tokens = 5,
-    .ntokens = 23 };
 
 static void
 all_kinds_are_read(void)
@@ -401,70 +399,6 @@ bad_tokens_are_refused(void)
 	one_close(&o);
 }
 
-/* A writer for this head, or the reason why not. */
-static void
-head_gives(struct cl_trace_head *h, int code, const char *why)
-{
-	struct cl_trace_writer *w;
-	struct cl_err err = { 0 };
-	struct cl_buf b;
-	struct cl_dst *dst;
-
-	cl_buf_init(&b);
-	dst = mem_dst(&b);
-	w = cl_trace_writer_new(dst, h, &err);
-	if (err.code != code || strstr(err.msg, why) == NULL)
-		fprintf(stderr, "# %d %s\n", err.code, err.msg);
-	assert(err.code == code && (w == NULL) == (code != CL_OK));
-	assert(strstr(err.msg, why) != NULL);
-	cl_trace_writer_free(w);
-	cl_dst_free(dst);
-	cl_buf_free(&b);
-}
-
-static void
-heads_have_limits(void)
-{
-	struct cl_trace_head *h = make_head(&any);
-	char key[16], *name;
-	int i;
-
-	h->block_tokens = CL_TRACE_BLOCK_MAX;
-	head_gives(h, CL_OK, "");
-	h->block_tokens++;
-	head_gives(h, CL_EINVAL, "blocks of 4097 tokens; 1 to 4096");
-	h->block_tokens = 0;
-	head_gives(h, CL_EINVAL, "blocks of 0 tokens");
-	h->block_tokens = 1;
-	h->scores = CL_SCORES_NONE;
-	head_gives(h, CL_EINVAL, "a forecast needs scores");
-	h->forecast = false;
-	h->origin = (enum cl_trace_origin)5;
-	head_gives(h, CL_EINVAL, "origin 5");
-	h->origin = CL_ORIGIN_SYNTHETIC;
-	for (i = 2; i < CL_TRACE_NOTES_MAX; i++) {
-		(void)snprintf(key, sizeof(key), "key%d", i);
-		assert(cl_trace_head_note(h, key, "", NULL) == CL_OK);
-	}
-	head_gives(h, CL_OK, "");
-	assert(cl_trace_head_note(h, "key9", "again", NULL) == CL_OK);
-	assert(cl_trace_head_note(h, "one more", "", NULL) == CL_EINVAL);
-	assert(strcmp(cl_trace_head_find(h, "key9"), "again") == 0);
-	assert(cl_trace_head_find(h, "none") == NULL);
-	name = malloc(65537);
-	assert(name != NULL);
-	memset(name, 'x', 65536);
-	name[65536] = '\0';
-	free(h->model->name);
-	h->model->name = name;
-	head_gives(h, CL_EINVAL, "longer than 65535 bytes");
-	name[65535] = '\0';
-	head_gives(h, CL_OK, "");
-	h->model->layers[1].k = h->model->layers[1].rule.k = 9;
-	head_gives(h, CL_EFORMAT, "k is 9 with 8 experts");
-	cl_trace_head_free(h);
-}
-
 static struct cl_trace_head *
 large_head(uint32_t nlayers, bool forecast)
 {
@@ -560,25 +494,6 @@ a_failed_sink_is_told(void)
 	assert(cl_trace_writer_new(dst, h, &err) == NULL);
 	assert(err.code == CL_EIO && strcmp(err.msg, "no space") == 0);
 	cl_dst_free(dst);
-	cl_trace_head_free(h);
-}
-
-static void
-heads_have_a_text(void)
-{
-	struct make m = any;
-	struct cl_trace_head *h = make_head(&m);
-	char text[80];
-
-	assert(strcmp(cl_trace_head_text(h, text, sizeof(text)),
-	    "engine=unit test 1 od\td=a\nb\\c=") == 0);
-	assert(strcmp(cl_trace_head_text(h, text, 20),
-	    "engine=unit test...") == 0);
-	assert(strcmp(cl_trace_origin_name(CL_ORIGIN_SYNTHETIC),
-	    "SYNTHETIC") == 0);
-	assert(cl_trace_origin_name((enum cl_trace_origin)0) == NULL);
-	assert(cl_trace_end_name((enum cl_trace_end)4) == NULL);
-	assert(strcmp(cl_trace_scores_name(CL_SCORES_NONE), "ids") == 0);
 	cl_trace_head_free(h);
 }
 
@@ -710,7 +625,6 @@ static const struct unit units[] = {
 	    bad_cells_are_refused },
 	{ "a token has one cell in a layer", a_cell_comes_once },
 	{ "bad tokens are refused", bad_tokens_are_refused },
-	{ "heads are held to their limits", heads_have_limits },
 	{ "blocks of large models hold fewer tokens",
 	    blocks_stay_below_a_records_limit },
 	{ "each block can be read once it is full", blocks_are_flushed },
@@ -718,7 +632,6 @@ static const struct unit units[] = {
 	{ "models of 4096 layers are read", deep_models_are_read },
 	{ "what a reader works out may change", wants_may_change },
 	{ "a failed sink is told", a_failed_sink_is_told },
-	{ "heads and numbers have names", heads_have_a_text },
 };
 
 UNIT_MAIN(units)
