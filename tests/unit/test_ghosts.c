@@ -1,103 +1,9 @@
 /*
- * Policies that remember who has left, against twins written from
- * cl-policies(7) with plain lists, slow and plain, on random traces of small
- * pools: arc, 2q, s3fifo and lirs, under event and serial.
+ * Policies that remember who has left, against twins: arc, 2q, s3fifo and
+ * lirs.
  */
 
-#include <string.h>
-
-#include "cl/cache.h"
-#include "cl/err.h"
-#include "cl/rng.h"
-#include "unit.h"
-
-#define NKEYS	20
-#define NEVENT	6
-#define EVENTS	400
-#define TRACES	60
-
-enum { A, B, C, D, NLISTS };
-
-/* Lists of keys, the newest first; what more a policy knows. */
-struct twin {
-	uint32_t	 nslots;
-	uint32_t	 n[NLISTS];
-	uint32_t	 key[NLISTS][NKEYS];
-	bool		 pinned[NKEYS];
-	uint32_t	 uses[NKEYS];
-	uint32_t	 used[NKEYS];
-	uint32_t	 now;
-	double		 target;
-};
-
-struct form {
-	const char	*policy;
-	bool		 (*admit)(struct twin *, uint32_t key, uint32_t *victim);
-	void		 (*use)(struct twin *, uint32_t key, bool fresh);
-};
-
-static bool
-in(const struct twin *t, int list, uint32_t key)
-{
-	uint32_t i;
-
-	for (i = 0; i < t->n[list]; i++)
-		if (t->key[list][i] == key)
-			return (true);
-	return (false);
-}
-
-static void
-out(struct twin *t, int list, uint32_t key)
-{
-	uint32_t i = 0;
-
-	while (t->key[list][i] != key)
-		i++;
-	t->n[list]--;
-	memmove(&t->key[list][i], &t->key[list][i + 1],
-	    (t->n[list] - i) * sizeof(t->key[list][0]));
-}
-
-static void
-first(struct twin *t, int list, uint32_t key)
-{
-
-	memmove(&t->key[list][1], &t->key[list][0],
-	    t->n[list] * sizeof(t->key[list][0]));
-	t->key[list][0] = key;
-	t->n[list]++;
-}
-
-static void
-drop_last(struct twin *t, int list)
-{
-
-	if (t->n[list] > 0)
-		t->n[list]--;
-}
-
-/* The last that is not pinned; false where there is none. */
-static bool
-last_free(const struct twin *t, int list, uint32_t *key)
-{
-	uint32_t i;
-
-	for (i = t->n[list]; i-- > 0;)
-		if (!t->pinned[t->key[list][i]]) {
-			*key = t->key[list][i];
-			return (true);
-		}
-	return (false);
-}
-
-static uint32_t
-share(const struct twin *t, uint32_t percent)
-{
-	uint32_t n = t->nslots * percent / 100;
-
-	return (n > 0 ? n : 1);
-}
+#include "twin_lists.h"
 
 /* arc: A is T1, B is T2, C is B1, D is B2. */
 static bool
@@ -308,102 +214,32 @@ lirs_use(struct twin *t, uint32_t key, bool fresh)
 	t->used[key] = ++t->now;
 }
 
-/* Serve an event by the contract's steps, and compare. */
-static void
-event(struct twin *t, const struct form *f, const uint32_t *keys, uint32_t n,
-    const struct cl_cache_outcome *got, uint32_t at)
-{
-	bool hit[NEVENT];
-	uint32_t i, victim;
-
-	memset(t->pinned, 0, sizeof(t->pinned));
-	for (i = 0; i < n; i++) {
-		hit[i] = in(t, A, keys[i]) || in(t, B, keys[i]);
-		t->pinned[keys[i]] = hit[i];
-	}
-	for (i = 0; i < n; i++) {
-		victim = CL_CACHE_NO_KEY;
-		if (!hit[i] && f->admit(t, keys[i], &victim))
-			t->pinned[keys[i]] = true;
-		else if (!hit[i])
-			victim = CL_CACHE_NO_KEY;
-		assert(got->victim[at + i] == victim);
-		assert(((got->class[at + i] & 3) == CL_CLASS_HIT) == hit[i]);
-	}
-	for (i = 0; i < n; i++)
-		f->use(t, keys[i], !hit[i]);
-}
-
-static void
-trace(const struct form *f, uint64_t *rng, enum cl_contract contract)
-{
-	struct cl_cache_pool pool = { NKEYS,
-	    1 + (uint32_t)cl_rng_below(rng, 12) };
-	struct cl_cache_options o = { .pools = &pool, .npools = 1,
-	    .nevent = NEVENT, .contract = contract };
-	uint32_t keys[NEVENT], n, i, j, e;
-	const struct cl_cache_outcome *got;
-	struct twin t = { .nslots = pool.nslots };
-	struct cl_cache *c;
-
-	assert(cl_cache_policy_parse(f->policy, &o.policy, NULL) == CL_OK);
-	assert((c = cl_cache_new(&o, NULL)) != NULL);
-	for (e = 0; e < EVENTS; e++) {
-		n = 1 + (uint32_t)cl_rng_below(rng, NEVENT);
-		for (i = 0; i < n; i += j == i) {
-			keys[i] = (uint32_t)cl_rng_below(rng,
-			    1 + cl_rng_below(rng, NKEYS));
-			for (j = 0; j < i && keys[j] != keys[i];)
-				j++;
-		}
-		got = cl_cache_serve(c, 0, keys, n);
-		if (contract == CL_CONTRACT_EVENT)
-			event(&t, f, keys, n, got, 0);
-		else
-			for (i = 0; i < n; i++)
-				event(&t, f, keys + i, 1, got, i);
-	}
-	cl_cache_free(c);
-}
-
-static void
-traces(const struct form *f)
-{
-	uint64_t rng = 5;
-	uint32_t i;
-
-	for (i = 0; i < TRACES; i++) {
-		trace(f, &rng, CL_CONTRACT_EVENT);
-		trace(f, &rng, CL_CONTRACT_SERIAL);
-	}
-}
-
 static void
 arc_decides_as_its_twin(void)
 {
 
-	traces(&(struct form){ "arc", arc_admit, arc_use });
+	twin_traces(&(struct form){ "arc", arc_admit, arc_use });
 }
 
 static void
 twoq_decides_as_its_twin(void)
 {
 
-	traces(&(struct form){ "2q", twoq_admit, twoq_use });
+	twin_traces(&(struct form){ "2q", twoq_admit, twoq_use });
 }
 
 static void
 s3fifo_decides_as_its_twin(void)
 {
 
-	traces(&(struct form){ "s3fifo", s3fifo_admit, s3fifo_use });
+	twin_traces(&(struct form){ "s3fifo", s3fifo_admit, s3fifo_use });
 }
 
 static void
 lirs_decides_as_its_twin(void)
 {
 
-	traces(&(struct form){ "lirs", lirs_admit, lirs_use });
+	twin_traces(&(struct form){ "lirs", lirs_admit, lirs_use });
 }
 
 static const struct unit units[] = {
