@@ -291,10 +291,10 @@ cache_use_all(struct cl_cache *c, struct pool *p, const uint32_t *keys,
 	}
 }
 
-/* Serve all members as one event, by the contract's four steps. */
+/* The first three of the contract's four steps for all members of an event. */
 INLINE void
-cache_event(struct cl_cache *c, struct pool *p, const uint32_t *keys,
-    uint32_t n, policy_admit *admit, policy_use *use, const bool counted)
+cache_event_admit(struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t n, policy_admit *admit, const bool counted)
 {
 	uint64_t digest = c->digest, word, misses;
 	uint32_t from, i;
@@ -315,8 +315,17 @@ cache_event(struct cl_cache *c, struct pool *p, const uint32_t *keys,
 		c->word[from / WORD_MEMBERS] = word;
 		digest = cl_hash_mix(digest, word);
 	}
-	cache_use_all(c, p, keys, n, use);
 	c->digest = digest;
+}
+
+/* Serve all members as one event. */
+INLINE void
+cache_event(struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t n, policy_admit *admit, policy_use *use, const bool counted)
+{
+
+	cache_event_admit(c, p, keys, n, admit, counted);
+	cache_use_all(c, p, keys, n, use);
 }
 
 /*

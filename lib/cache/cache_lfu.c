@@ -13,13 +13,20 @@
  * Pinned experts that come to the root are taken out, and newcomers are not
  * put in: both are members of the event at hand, whose use puts them in.
  * Where a victim was, the root is a hole until then.
+ *
+ * Of lfu-ghost, most newcomers are the next victims: the counts that they bring
+ * are low, but for those of hot experts.  The root is not enough for the
+ * newcomers of an event, so some wait in front of the heap, in order; the
+ * highest goes on into the heap when they are too many, or to fill a hole.
  */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cache_int.h"
 
 #define AGES_PER_SLOT	10u		/* lfu-aged:every=0 */
+#define FRONT		16u		/* two events' newcomers, or so */
 
 enum form { SINCE, GHOST, AGED };
 
@@ -38,6 +45,8 @@ struct heap {
 	uint32_t	 n;
 	bool		 hole;		/* entry 0 is none */
 	uint64_t	 accesses;	/* since all were halved */
+	uint32_t	 nfront;
+	struct entry	 front[FRONT];	/* the lowest last */
 };
 
 struct lfu {
@@ -143,27 +152,89 @@ put(struct heap *h, struct entry e)
 	h->entry[i] = e;
 }
 
+/* Put e to the front, or in the heap where it, or another, is too high. */
+static void
+put_front(struct heap *h, struct entry e)
+{
+	uint32_t i;
+
+	if (h->nfront < FRONT) {
+		for (i = h->nfront++; i > 0 && lower(&h->front[i - 1].rank,
+		    &e.rank); i--)
+			h->front[i] = h->front[i - 1];
+		h->front[i] = e;
+		return;
+	}
+	if (lower(&h->front[0].rank, &e.rank)) {
+		put(h, e);
+		return;
+	}
+	put(h, h->front[0]);
+	for (i = 1; i < FRONT && lower(&e.rank, &h->front[i].rank); i++)
+		h->front[i - 1] = h->front[i];
+	h->front[i - 1] = e;
+}
+
+/* With the highest in front, or the last entry. */
+static void
+fill_hole(struct heap *h)
+{
+
+	if (h->nfront == 0) {
+		close_hole(h);
+		return;
+	}
+	put(h, h->front[0]);
+	h->nfront--;
+	memmove(h->front, h->front + 1, h->nfront * sizeof(h->front[0]));
+}
+
+/* Is the lowest of all in front? */
+INLINE bool
+front_leads(const struct heap *h)
+{
+	const struct rank *last = &h->front[h->nfront - 1].rank;
+	uint32_t i = h->hole ? 1 : 0;
+
+	return (h->nfront > 0 &&
+	    (i >= h->n || lower(last, &h->entry[i].rank)) &&
+	    (i == 0 || i + 1 >= h->n || lower(last, &h->entry[i + 1].rank)));
+}
+
 /* The lowest that is not pinned leaves its heap; or NO_KEY. */
 static uint32_t
 take_lowest(struct cl_cache *c, struct lfu *l, struct heap *h)
 {
-	struct entry *root = h->entry;
+	const struct entry *e;
+	bool leads, pinned;
 	uint32_t key;
 
-	if (h->hole)
-		close_hole(h);
-	while (h->n > 0) {
-		key = root->key;
-		if (cache_pinned(c, key)) {
-			l->inside[key] = false;
-			close_hole(h);
-		} else if (root->rank.last != l->rank[key].last) {
-			sift_down(h, 0, (struct entry){ l->rank[key], key });
-		} else {
-			l->inside[key] = false;
-			h->hole = true;
-			return (key);
+	while (h->n - h->hole + h->nfront > 0) {
+		leads = front_leads(h);
+		if (!leads && h->hole)
+			fill_hole(h);
+		e = leads ? &h->front[h->nfront - 1] : h->entry;
+		key = e->key;
+		pinned = cache_pinned(c, key);
+		if (!pinned && e->rank.last != l->rank[key].last) {
+			if (leads) {
+				h->nfront--;
+				put_front(h, (struct entry){ l->rank[key],
+				    key });
+			} else
+				sift_down(h, 0, (struct entry){ l->rank[key],
+				    key });
+			continue;
 		}
+		l->inside[key] = false;
+		if (leads)
+			h->nfront--;
+		else if (pinned)
+			close_hole(h);
+		else
+			h->hole = true;
+		if (!pinned)
+			return (key);
 	}
 	return (NO_KEY);
 }
@@ -200,17 +271,27 @@ admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim,
 }
 
 INLINE void
+count_use(struct lfu *l, uint32_t key)
+{
+
+	l->rank[key].count++;
+	l->rank[key].last = ++l->nuses;
+}
+
+INLINE void
 use(struct cl_cache *c, struct pool *p, uint32_t key, enum form form)
 {
 	struct lfu *l = c->state;
 	struct heap *h = &l->heap[p->number];
 	uint64_t every;
 
-	l->rank[key].count++;
-	l->rank[key].last = ++l->nuses;
+	count_use(l, key);
 	if (!l->inside[key] && cache_resident(c, key)) {
 		l->inside[key] = true;
-		put(h, (struct entry){ l->rank[key], key });
+		if (form == GHOST && c->contract != CL_CONTRACT_SERIAL)
+			put_front(h, (struct entry){ l->rank[key], key });
+		else
+			put(h, (struct entry){ l->rank[key], key });
 	}
 	if (form != AGED || p->nslots == 0)
 		return;
@@ -279,6 +360,38 @@ ghost_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 	use(c, p, key, GHOST);
 }
 
+/*
+ * An event, counted.  All uses are before all puts: who is to be put in could
+ * not be foretold.
+ */
+static void
+ghost_count_event(struct cl_cache *c, struct pool *p, const uint32_t *keys,
+    uint32_t n)
+{
+	struct lfu *l = c->state;
+	struct heap *h = &l->heap[p->number];
+	uint32_t from, i, m, out, key;
+
+	cache_event_admit(c, p, keys, n, ghost_admit, true);
+	for (from = 0; from < n; from += m) {
+		m = word_members(n, from);
+		for (i = 0, out = 0; i < m; i++) {
+			key = keys[from + i];
+			count_use(l, key);
+			out |= (uint32_t)!l->inside[key] << i;
+			c->known[key] &= CLASS_MASK;
+		}
+		for (; out != 0; out &= out - 1) {
+			key = keys[from + (uint32_t)__builtin_ctz(out)];
+			if (cache_resident(c, key)) {
+				l->inside[key] = true;
+				put_front(h, (struct entry){ l->rank[key],
+				    key });
+			}
+		}
+	}
+}
+
 INLINE bool
 aged_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t *victim)
 {
@@ -300,7 +413,8 @@ aged_use(struct cl_cache *c, struct pool *p, uint32_t key, bool fresh)
 
 POLICY_SERVE(lfu)
 POLICY_RETAIN(lfu)
-POLICY_SERVE(ghost)
+POLICY_SERVE_COUNTING(ghost, ghost_count_event(c, p, keys, n),
+    cache_serial(c, p, keys, n, ghost_admit, ghost_use, true))
 POLICY_RETAIN(ghost)
 POLICY_SERVE(aged)
 POLICY_RETAIN(aged)
