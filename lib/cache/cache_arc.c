@@ -296,7 +296,7 @@ find_border(const struct arc *a, struct arc_pool *q, unsigned i, uint32_t n)
 }
 
 /*
- * Pinned members are used, all of them resident and with the place they are to
+ * Pinned members become resident and are used; they have the places they are to
  * have.  Once borders have passed over all of them they need no more heed.
  */
 INLINE void
@@ -330,6 +330,7 @@ count_word(struct cl_cache *c, struct pool *p, const uint32_t *keys, uint32_t n)
 	const struct arc a = *(const struct arc *)c->state;
 	struct arc_pool *q = &a.pool[p->number];
 	uint64_t digest = c->digest, word, turns;
+	uint16_t *known = c->known;
 	uint32_t i, to = n, key, victim;
 
 	word = pin_word(c, &a, keys, n, &turns);
@@ -346,11 +347,10 @@ count_word(struct cl_cache *c, struct pool *p, const uint32_t *keys, uint32_t n)
 			break;
 		}
 		digest = cl_hash_mix(digest, c->names[victim]);
-		c->known[victim] = CL_CLASS_CAPACITY;
-		c->known[key] = PINNED;
+		known[victim] = CL_CLASS_CAPACITY;
 	}
 	for (i = to; i < n; i++)
-		c->known[keys[i]] &= CLASS_MASK;
+		known[keys[i]] &= CLASS_MASK;
 	use_pinned(c, &a, q, p->nslots, keys, to);
 	c->event += to;
 	c->out.nvictims += word_sum(word >> 1 & WORD_ONES);
