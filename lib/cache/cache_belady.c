@@ -34,7 +34,7 @@ struct marks {
 	const uint32_t	*key;		/* in each place */
 	uint32_t	*recent;	/* the same of some; by its low bits */
 	uint32_t	 mask;		/* these */
-	uint64_t	 last;		/* that is set: place + 1, key; 0: none is */
+	uint64_t	 last;		/* set: place + 1, key; 0: none is */
 };
 
 struct belady {

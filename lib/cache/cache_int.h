@@ -108,7 +108,7 @@ struct cl_cache {
 	uint32_t	*slot;		/* of each key; NULL: nobody asks */
 	uint32_t	*next;		/* of each key, as foretold, or NULL */
 	struct cl_cache_places *places;	/* of each pool, likewise */
-	uint32_t	*spare;		/* compat: slots, the free ones behind */
+	uint32_t	*spare;		/* compat: slots, free ones behind */
 	uint32_t	 dropped;	/* compat: the last, or NO_KEY */
 	uint64_t	*word;		/* classes of the event at hand */
 
@@ -230,7 +230,7 @@ cache_admit(struct cl_cache *c, struct pool *p, uint32_t key, uint32_t i,
 	return (0);
 }
 
-/* Step 2 for up to a word of members; who is resident is pinned, if so asked. */
+/* Step 2 for up to a word of members; residents are pinned, if so asked. */
 INLINE uint64_t
 cache_classify(struct cl_cache *c, const uint32_t *keys, uint32_t n,
     const bool pin)

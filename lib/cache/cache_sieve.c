@@ -18,7 +18,7 @@ struct queue {
 	uint32_t	*ahead;		/* a circle */
 	uint32_t	*passed;	/* as large */
 	uint32_t	 mask;		/* of places in the circle */
-	uint32_t	 first;		/* ahead: the one that is looked at next */
+	uint32_t	 first;		/* ahead: what is looked at next */
 	uint32_t	 end;		/* ahead: behind the newest */
 	uint32_t	 npassed;
 };

@@ -167,7 +167,7 @@ foresight(const struct cl_budget_slots *slots,
 	    "heuristic" : "exact");
 }
 
-/* What the policy was chosen by; a trace that was cut off has no fingerprint. */
+/* What the policy was chosen by; a trace cut off has no fingerprint. */
 static void
 set_fit(struct cl_stats_conds *c, const struct cl_conditions *what,
     const struct cl_replay_options *o, struct cl_err *err)

@@ -41,7 +41,7 @@ struct room {
 
 struct cl_lookahead {
 	const struct cl_keys *keys;
-	bool		 view;		/* all but what is handed out is another's */
+	bool		 view;		/* only what is handed out is its own */
 
 	/* collected */
 	uint32_t	*key;		/* of each access */

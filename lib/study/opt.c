@@ -23,8 +23,8 @@
  * The line is LENGTH places for each key.  Where it ends, the places that
  * matter move to its front in their order: those of the last uses, those behind
  * them, and those of the tracks.  They are at most four for each key, so that
- * twelve accesses for each pay for the step.  Places below FRONT are of nobody: a key
- * that was not used is at 0, where no track is, nor at the next.
+ * twelve accesses for each pay for the step.  Places below FRONT are of nobody:
+ * a key that was not used is at 0, where no track is, nor at the next.
  */
 
 #include <assert.h>

@@ -64,7 +64,7 @@ breaks()
 	built
 	run "$ROOT/tests/check-layers" "$PWD"
 	status_is 0
-	[ "$(grep -c '^ok' <<<"$output")" -eq 9 ]
+	[ "$(grep -c '^ok' <<<"$output")" -eq 10 ]
 	[[ $output != *"not ok"* ]]
 }
 
@@ -182,4 +182,30 @@ breaks()
 	gcc -pthread -o build/cl-report cmd/report.c
 	rm cmd/report.c
 	breaks "cl-report and cl-diff" "cl-report reaches pthread_create"
+}
+
+@test "a line, a function or a file that is too long is found" {
+	breaks_sizes()
+	{
+		run "$ROOT/tests/check-layers" "$PWD"
+		echo "$output"
+		[ "$(grep -c '^not ok' <<<"$output")" -eq 1 ]
+		[[ $output == *"not ok 10 - lines, functions"*"# $1"* ]]
+	}
+
+	built
+	printf '/*\n * %077d\n */\n' 0 >cmd/long.h
+	run "$ROOT/tests/check-layers" "$PWD"
+	[[ $output != *"not ok"* ]]
+	printf '/*\n * %078d\n */\n' 0 >cmd/long.h
+	breaks_sizes "cmd/long.h:2: 81 columns"
+	printf '\tint\tx;\t/* %058d */\n' 0 >cmd/long.h
+	breaks_sizes "cmd/long.h:1: 88 columns"
+	{ echo '{'; yes 'x' | head -60; echo '}'; } >cmd/long.h
+	run "$ROOT/tests/check-layers" "$PWD"
+	[[ $output != *"not ok"* ]]
+	{ echo '{'; yes 'x' | head -61; echo '}'; } >cmd/long.h
+	breaks_sizes "cmd/long.h:63: a function of 61 lines"
+	yes '' | head -701 >cmd/long.h
+	breaks_sizes "cmd/long.h: 701 lines"
 }
