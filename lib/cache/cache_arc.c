@@ -20,8 +20,8 @@
 
 #include <stdlib.h>
 
-#include "cache_int.h"
 #include "cache_list_int.h"
+#include "cache_serve_int.h"
 
 /* Places of keys.  Bit 0 is the ring of a member. */
 enum { T1, T2, B1, B2, NONE };

@@ -24,7 +24,7 @@
 #include <string.h>
 
 #include "cl/order.h"
-#include "cache_int.h"
+#include "cache_serve_int.h"
 
 #define LEVELS		3u
 #define WORD_LOG	6u		/* of 64 bits */

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "cache_int.h"
+#include "cache_serve_int.h"
 
 #define WORD	64u			/* places */
 

@@ -5,7 +5,7 @@
  * What forms that copy another simulator see of the cache.
  */
 
-#include "cache_int.h"
+#include "cache_serve_int.h"
 
 /*
  * Forms that copy another simulator count for count, faults and all, have one

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "cache_int.h"
+#include "cache_serve_int.h"
 
 struct queue {
 	uint32_t	*key;

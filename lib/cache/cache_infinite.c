@@ -3,7 +3,7 @@
  * cl_cache_new sees to that (holds_all).  Each miss is a cold one.
  */
 
-#include "cache_int.h"
+#include "cache_serve_int.h"
 
 /* Nothing is remembered; what is returned only says that all went well. */
 static void *

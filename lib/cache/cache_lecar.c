@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 #include "cl/rng.h"
-#include "cache_int.h"
 #include "cache_list_int.h"
+#include "cache_serve_int.h"
 
 #define LEARN		0.45		/* the learning rate */
 #define FADE		5.298317366548036 /* -ln(0.005): over n accesses */

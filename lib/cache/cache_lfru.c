@@ -25,7 +25,7 @@
 #include <stdlib.h>
 
 #include "cl/num.h"
-#include "cache_int.h"
+#include "cache_serve_int.h"
 
 #define BLOCK		4u		/* ripe ones looked at at once */
 #define FEW		8u		/* of them, and more in large pools */

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache_int.h"
+#include "cache_serve_int.h"
 
 #define AGES_PER_SLOT	10u		/* lfu-aged:every=0 */
 #define FRONT		16u		/* two events' newcomers, or so */

@@ -12,8 +12,8 @@
 
 #include <stdlib.h>
 
-#include "cache_int.h"
 #include "cache_list_int.h"
+#include "cache_serve_int.h"
 
 enum { LIR, HIR, NQUEUES };
 

@@ -15,8 +15,8 @@
 
 #include <stdlib.h>
 
-#include "cache_int.h"
 #include "cache_list_int.h"
+#include "cache_serve_int.h"
 
 struct lru {
 	uint32_t	 ring;		/* of pool 0; the others follow */

@@ -3,7 +3,7 @@
  * Static: neither, but what was loaded before the first event is there.
  */
 
-#include "cache_int.h"
+#include "cache_serve_int.h"
 
 /* Nothing is remembered; what is returned only says that all went well. */
 static void *

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "cl/rng.h"
-#include "cache_int.h"
+#include "cache_serve_int.h"
 
 struct urn {
 	uint32_t	*key;

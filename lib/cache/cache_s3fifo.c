@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 #include "cache_compat_int.h"
-#include "cache_int.h"
 #include "cache_list_int.h"
+#include "cache_serve_int.h"
 
 #define USES_MAX	3
 #define PROMOTE		2		/* uses in small that lead to main */

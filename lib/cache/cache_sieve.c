@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-#include "cache_int.h"
+#include "cache_serve_int.h"
 
 struct queue {
 	uint32_t	*ahead;		/* a circle */

@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-#include "cache_int.h"
 #include "cache_list_int.h"
+#include "cache_serve_int.h"
 
 enum segment { PROBATION, PROTECTED, NSEGMENTS };
 

@@ -10,8 +10,8 @@
 
 #include <stdlib.h>
 
-#include "cache_int.h"
 #include "cache_list_int.h"
+#include "cache_serve_int.h"
 
 enum { IN, MAIN, OUT, NQUEUES };
 

@@ -16,8 +16,8 @@
 
 #include <stdlib.h>
 
-#include "cache_int.h"
 #include "cache_list_int.h"
+#include "cache_serve_int.h"
 #include "cache_sketch_int.h"
 
 #define NHASHES	4u		/* of the sketch: its rows */
