@@ -188,8 +188,7 @@ miss_often(const struct cl_cache_policy *policy, const uint64_t *names)
 
 /*
  * Nothing is timed: a policy that looked at all slots for each miss would look
- * 10^12 times, and be stopped long before.  For lfru it would take a minute: it
- * looks at one expert of each count that there is.
+ * 10^12 times, and be stopped long before.
  */
 static void
 misses_do_not_cost_a_look_at_all_slots(void)
@@ -202,7 +201,6 @@ misses_do_not_cost_a_look_at_all_slots(void)
 	assert((names = calloc(2 * MANY_SLOTS, sizeof(*names))) != NULL);
 	for (i = 0; (info = cl_cache_policy(i)) != NULL; i++)
 		if (!info->holds_all && info->foresees == CL_FUTURE_NONE &&
-		    strcmp(info->name, "lfru") != 0 &&
 		    cl_cache_policy_parse(info->name, &policy, NULL) == CL_OK)
 			miss_often(&policy, names);
 	free(names);
