@@ -11,8 +11,21 @@
 #include "cl/rng.h"
 #include "unit.h"
 
-#define NKEYS	24u
-#define NEVENTS	3000u
+#define NEVENTS		3000u
+#define MOST_KEYS	300u
+
+/*
+ * Few keys meet at every capacity, and an event may have them all.  Many make
+ * lfru raise its borders and use a calendar whose days are of several events.
+ */
+static const struct size {
+	uint32_t	nkeys;		/* at most MOST_KEYS */
+	uint32_t	nevent;		/* members of an event, at most */
+	uint32_t	step;		/* from one capacity to the next */
+} sizes[] = {
+	{ 24, 24, 1 },
+	{ MOST_KEYS, 24, 59 },
+};
 
 enum form { LFU, GHOST, AGED, LFRU, STALE };
 
@@ -29,13 +42,14 @@ struct known {
 
 struct twin {
 	enum form	form;
+	uint32_t	nkeys;
 	uint32_t	nslots;
 	uint32_t	nresident;
 	uint64_t	every;		/* AGED */
 	uint64_t	event;
 	uint64_t	pass;
 	uint64_t	nuses;
-	struct known	k[NKEYS];
+	struct known	k[MOST_KEYS];
 };
 
 /* Does a leave before b? */
@@ -71,7 +85,7 @@ victim_of(const struct twin *t)
 {
 	uint32_t i, v = CL_CACHE_NO_KEY;
 
-	for (i = 0; i < NKEYS; i++)
+	for (i = 0; i < t->nkeys; i++)
 		if (t->k[i].resident && !t->k[i].pinned &&
 		    (v == CL_CACHE_NO_KEY || before(t, &t->k[i], &t->k[v])))
 			v = i;
@@ -106,7 +120,7 @@ use(struct twin *t, uint32_t key)
 	t->k[key].pass = t->pass;
 	t->k[key].last = ++t->nuses;
 	if (t->form == AGED && t->nuses % t->every == 0)
-		for (i = 0; i < NKEYS; i++)
+		for (i = 0; i < t->nkeys; i++)
 			if (t->k[i].since > 1)
 				t->k[i].since /= 2;
 }
@@ -142,7 +156,7 @@ static void
 twin_retain(struct twin *t, const uint32_t *s, uint32_t n,
     const struct cl_cache_outcome *out)
 {
-	bool hit[NKEYS];
+	bool hit[MOST_KEYS];
 	uint32_t i;
 
 	t->event++;
@@ -167,14 +181,15 @@ twin_retain(struct twin *t, const uint32_t *s, uint32_t n,
 
 /* Distinct keys, the lower ones more often. */
 static uint32_t
-random_event(uint64_t *rng, uint32_t *keys)
+random_event(uint64_t *rng, const struct size *size, uint32_t *keys)
 {
-	uint32_t n = 1 + (uint32_t)cl_rng_below(rng, NKEYS), i = 0, j, key;
+	uint32_t n = 1 + (uint32_t)cl_rng_below(rng, size->nevent);
+	uint32_t i = 0, j, key;
 
 	if (cl_rng_below(rng, 4) != 0)
 		n = 1 + n % 4;
 	while (i < n) {
-		key = (uint32_t)cl_rng_below(rng, NKEYS);
+		key = (uint32_t)cl_rng_below(rng, size->nkeys);
 		if (cl_rng_below(rng, 2) == 0)
 			key = (uint32_t)cl_rng_below(rng, key + 1);
 		for (j = 0; j < i && keys[j] != key; j++)
@@ -186,11 +201,12 @@ random_event(uint64_t *rng, uint32_t *keys)
 }
 
 static struct cl_cache *
-cache_of(const char *policy, uint32_t nslots, enum cl_contract contract)
+cache_of(const char *policy, const struct size *size, uint32_t nslots,
+    enum cl_contract contract)
 {
-	struct cl_cache_pool pool = { NKEYS, nslots };
+	struct cl_cache_pool pool = { size->nkeys, nslots };
 	struct cl_cache_options o = { .pools = &pool, .npools = 1,
-	    .nevent = NKEYS, .contract = contract };
+	    .nevent = size->nevent, .contract = contract };
 	struct cl_cache *c;
 
 	assert(cl_cache_policy_parse(policy, &o.policy, NULL) == CL_OK);
@@ -200,18 +216,19 @@ cache_of(const char *policy, uint32_t nslots, enum cl_contract contract)
 }
 
 static void
-run_twin(const char *policy, enum form form, uint32_t nslots, uint64_t every,
-    enum cl_contract contract)
+run_twin(const char *policy, enum form form, const struct size *size,
+    uint32_t nslots, uint64_t every, enum cl_contract contract)
 {
-	struct cl_cache *c = cache_of(policy, nslots, contract);
-	struct twin t = { .form = form, .nslots = nslots, .every = every };
+	struct cl_cache *c = cache_of(policy, size, nslots, contract);
+	struct twin t = { .form = form, .nkeys = size->nkeys,
+	    .nslots = nslots, .every = every };
 	const struct cl_cache_outcome *out;
 	uint64_t rng = 5 * nslots + form;
-	uint32_t keys[NKEYS], e, n, i;
+	uint32_t keys[MOST_KEYS], e, n, i;
 
 	for (e = 0; e < NEVENTS; e++) {
 		t.pass += e == 0 || cl_rng_below(&rng, 4) == 0;
-		n = random_event(&rng, keys);
+		n = random_event(&rng, size, keys);
 		out = cl_cache_serve(c, 0, keys, n);
 		if (contract == CL_CONTRACT_RETAIN)
 			twin_retain(&t, keys, n, out);
@@ -227,16 +244,21 @@ run_twin(const char *policy, enum form form, uint32_t nslots, uint64_t every,
 static void
 run_twins(const char *policy, enum form form, uint64_t every)
 {
+	const struct size *size;
 	uint32_t nslots;
+	uint64_t n;
 
-	for (nslots = 1; nslots <= NKEYS; nslots++) {
-		run_twin(policy, form, nslots, every == 0 ? 10 * nslots :
-		    every, CL_CONTRACT_EVENT);
-		run_twin(policy, form, nslots, every == 0 ? 10 * nslots :
-		    every, CL_CONTRACT_SERIAL);
-		run_twin(policy, form, nslots, every == 0 ? 10 * nslots :
-		    every, CL_CONTRACT_RETAIN);
-	}
+	for (size = sizes; size < sizes + sizeof(sizes) / sizeof(sizes[0]);
+	    size++)
+		for (nslots = 1; nslots <= size->nkeys; nslots += size->step) {
+			n = every == 0 ? UINT64_C(10) * nslots : every;
+			run_twin(policy, form, size, nslots, n,
+			    CL_CONTRACT_EVENT);
+			run_twin(policy, form, size, nslots, n,
+			    CL_CONTRACT_SERIAL);
+			run_twin(policy, form, size, nslots, n,
+			    CL_CONTRACT_RETAIN);
+		}
 }
 
 static void
