@@ -39,8 +39,8 @@ cl_compare_log_members(const struct cl_decision *a,
     const struct cl_decision *b)
 {
 
-	return (a->layer == b->layer && a->n == b->n &&
-	    memcmp(a->expert, b->expert, a->n * sizeof(*a->expert)) == 0);
+	return (a->layer == b->layer && a->n == b->n && (a->n == 0 ||
+	    memcmp(a->expert, b->expert, a->n * sizeof(*a->expert)) == 0));
 }
 
 /* What changed tokens use; what the rule chose is the trace's. */
@@ -69,7 +69,7 @@ same(const struct cl_decision *a, const struct cl_decision *b)
 	uint32_t i;
 
 	if (!cl_compare_log_members(a, b) || !same_changes(a, b) ||
-	    memcmp(a->class, b->class, a->n) != 0)
+	    (a->n > 0 && memcmp(a->class, b->class, a->n) != 0))
 		return (false);
 	for (i = 0; i < a->nvictims; i++)
 		if (a->victim[i].layer != b->victim[i].layer ||

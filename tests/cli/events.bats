@@ -129,6 +129,22 @@ by_report()
 	END
 }
 
+@test "logs that begin with an event of which all was left out are compared" {
+	for kept in hit cold; do
+		mkcls >$kept.cls <<-END
+		columns logical digest:hash
+		event 0 0 decode 5 =0:1>>1
+		event 0 0 decode 6 4:$kept
+		row logical run 0 2 ${#kept}
+		end 1 2 feed
+		END
+	done
+	run -0 cl-diff hit.cls hit.cls
+	[[ $output == *$'\n'"log: 0 of 2 events differ; "* ]]
+	run -1 cl-diff hit.cls cold.cls
+	[[ $output == *$'\n'"log: 1 of 2 events differ; "* ]]
+}
+
 @test "a log of changed choices is the same with reads and without" {
 	set -- --events --smart prior:0.4 --drop 0.4 --warmup 30 --cache 20% \
 	    --prefetch previous "$TRACE"
