@@ -110,6 +110,10 @@ const struct cl_decision_victim	*cl_decision_victim(
 /* "hit", "staged", "cold", "capacity". */
 const char	*cl_decision_class(uint8_t class);
 
+/* The digest behind a token that uses these, its choice having been changed. */
+uint64_t	cl_decision_digest_change(uint64_t digest, uint32_t layer,
+		    const uint16_t *used, uint32_t n);
+
 /* The digest of a run behind one more event: cl-stats(5), Digest. */
 uint64_t	cl_decision_digest(uint64_t digest,
 		    const struct cl_decision *);

@@ -11,12 +11,9 @@
 #include <string.h>
 
 #include "cl/err.h"
-#include "cl/hash.h"
 #include "cl/model.h"
 #include "cl/smart.h"
 #include "replay_int.h"
-
-#define CHANGED		(UINT64_C(1) << 62)	/* what the digest is told */
 
 int
 cl_replay_open_route(struct cl_replay *r, const struct cl_model *m,
@@ -73,20 +70,6 @@ add_price(struct cl_replay *r, uint32_t c, const struct cl_smart_price *p,
 	r->column[c].tally->dropped += p->dropped;
 }
 
-/* A token's choice was changed: what it uses instead. */
-static void
-digest_change(struct cl_replay *r, uint32_t layer, const uint16_t *ids,
-    uint32_t n)
-{
-	uint32_t i;
-
-	r->digest = cl_hash_mix(r->digest, CHANGED | (uint64_t)n << 32 |
-	    layer);
-	for (i = 0; i < n; i++)
-		r->digest = cl_hash_mix(r->digest, CHANGED |
-		    (uint64_t)layer << 32 | ids[i]);
-}
-
 /* What token t uses by a cell, the first *n of x->ids. */
 static int
 route(struct cl_replay *r, uint32_t c, uint32_t t, const struct cl_cell *cell,
@@ -105,7 +88,8 @@ route(struct cl_replay *r, uint32_t c, uint32_t t, const struct cl_cell *cell,
 	if (*n == cell->n &&
 	    memcmp(x->ids, cell->ids, *n * sizeof(*x->ids)) == 0)
 		return (CL_OK);
-	digest_change(r, r->keys->column[c].layer, x->ids, *n);
+	r->digest = cl_decision_digest_change(r->digest,
+	    r->keys->column[c].layer, x->ids, *n);
 	return (r->o.events ? cl_replay_note_choice(r, t, cell->ids, x->ids,
 	    cell->n, *n, err) : CL_OK);
 }

@@ -84,9 +84,9 @@ mark(struct cl_listing *l, const struct cl_decision_change *c,
 }
 
 static void
-unmark(struct cl_listing *l, const uint16_t *both, uint32_t n)
+unmark(struct cl_listing *l, const uint16_t *both, size_t n)
 {
-	uint32_t i;
+	size_t i;
 
 	for (i = 0; i < n; i++)
 		l->mark[both[i]] = OTHER;
@@ -123,7 +123,7 @@ list_change(struct cl_listing *l, const struct cl_decision *d,
 			cl_dst_printf(l->dst, "replaced\t\t\t\t%u\n",
 			    *instead);
 	}
-	unmark(l, plain, 2 * c->n);
+	unmark(l, plain, 2 * (size_t)c->n);
 }
 
 /* Changed choices, then a line an access; what there is not is empty. */

@@ -53,9 +53,8 @@ static void
 put_changes(struct cl_buf *buf, const struct cl_decision *d)
 {
 	const struct cl_decision_change *c;
-	const uint16_t *id = d->choice;
+	const uint16_t *id = d->choice, *end;
 	uint64_t next = 0;
-	uint32_t i;
 
 	put_number(buf, d->nchanges);
 	for (c = d->change; c < d->change + d->nchanges; c++) {
@@ -64,7 +63,7 @@ put_changes(struct cl_buf *buf, const struct cl_decision *d)
 		next = (uint64_t)c->token + 1;
 		put_number(buf, c->n);
 		put_number(buf, c->nused);
-		for (i = 0; i < 2 * c->n; i++)
+		for (end = id + 2 * (size_t)c->n; id < end;)
 			put_number(buf, *id++);
 	}
 }
@@ -397,20 +396,29 @@ name_of(const struct cl_decision_victim *v)
 	return (UINT64_C(1) << 63 | (uint64_t)v->layer << 32 | v->expert);
 }
 
+uint64_t
+cl_decision_digest_change(uint64_t digest, uint32_t layer,
+    const uint16_t *used, uint32_t n)
+{
+	uint32_t i;
+
+	digest = cl_hash_mix(digest, CHANGED | (uint64_t)n << 32 | layer);
+	for (i = 0; i < n; i++)
+		digest = cl_hash_mix(digest, CHANGED |
+		    (uint64_t)layer << 32 | used[i]);
+	return (digest);
+}
+
 /* What each changed token uses. */
 static uint64_t
 digest_changes(uint64_t digest, const struct cl_decision *d)
 {
 	const struct cl_decision_change *c;
 	const uint16_t *id = d->choice;
-	uint32_t i;
 
 	for (c = d->change; c < d->change + d->nchanges; c++) {
-		digest = cl_hash_mix(digest, CHANGED |
-		    (uint64_t)c->nused << 32 | d->layer);
-		for (i = 0; i < c->nused; i++)
-			digest = cl_hash_mix(digest, CHANGED |
-			    (uint64_t)d->layer << 32 | id[c->n + i]);
+		digest = cl_decision_digest_change(digest, d->layer,
+		    id + c->n, c->nused);
 		id += 2 * (size_t)c->n;
 	}
 	return (digest);
