@@ -67,7 +67,7 @@ struct cl_replay_options {
 	const uint64_t	*uses;
 	/*
 	 * Routing by what is resident: passes come with all cells.  Not with a
-	 * policy that knows the future, with hindsight, a log or quality.
+	 * policy that knows the future, with hindsight, or with quality.
 	 */
 	struct cl_smart_options smart;
 	/*
