@@ -2,6 +2,7 @@
  * cl-trace: record, make, show and load router traces.
  */
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@
 
 #define TOKENS_MAX	(1u << 30)	/* positions are 32 bits */
 #define THREADS_MAX	512
-#define OPERANDS_MAX	(1 << 20)	/* as many as there are */
+#define OPERANDS_MAX	INT_MAX		/* as many as there are */
 #define PARALLEL_MAX	64		/* libllama's own limit, of old */
 
 static const struct fe_command command = {
@@ -228,7 +229,6 @@ static const char *const scores[] = { "ids", "f16", "f32", NULL };
 static const char *const synths[] = { "drift", "fixed", "noise", NULL };
 
 #define O	struct trace_options
-#define CALL(verb)	.argument = OPTIONS_WANTED, .take = verb
 
 static const struct options_row rows[] = {
 	{ "add", 0, 0, .take = take_mode },
@@ -240,7 +240,7 @@ static const struct options_row rows[] = {
 	{ "dump", 0, 0, .take = take_mode },
 	{ "experts", 0, LOADING,
 	    OPTIONS_U32(O, experts, 1, CL_RULE_EXPERTS_MAX) },
-	{ NULL, 'f', RECORDING | FORMATTED, CALL(take_file) },
+	{ NULL, 'f', RECORDING | FORMATTED, OPTIONS_CALL(take_file) },
 	{ "force", 0, 0, OPTIONS_FLAG(O, replace) },
 	{ "geometry", 0, 0, .take = take_mode },
 	{ "gpu-layers", 0, RECORDING,
@@ -253,27 +253,27 @@ static const struct options_row rows[] = {
 	    OPTIONS_U32(O, layers, 1, CL_MODEL_LAYERS_MAX) },
 	{ "llama", 0, RECORDING, OPTIONS_TEXT(O, llama) },
 	{ "load", 0, 0, .take = take_mode },
-	{ "locality", 0, MAKING, CALL(take_locality) },
+	{ "locality", 0, MAKING, OPTIONS_CALL(take_locality) },
 	{ "model", 0, LOADING, OPTIONS_TEXT(O, model) },
 	{ NULL, 'n', RECORDING, OPTIONS_U32(O, ngenerate, 0, TOKENS_MAX) },
 	{ "no-flash-attn", 0, RECORDING, OPTIONS_FLAG(O, no_flash_attn) },
 	{ "no-repack", 0, RECORDING, OPTIONS_FLAG(O, no_repack) },
 	{ "no-tokens", 0, RECORDING, OPTIONS_FLAG(O, no_tokens) },
 	{ NULL, 'o', 0, OPTIONS_TEXT(O, output) },
-	{ NULL, 'p', RECORDING, CALL(take_prompt) },
+	{ NULL, 'p', RECORDING, OPTIONS_CALL(take_prompt) },
 	{ "parallel", 0, RECORDING,
 	    OPTIONS_U32(O, nparallel, 1, PARALLEL_MAX) },
-	{ "predict-corr", 0, MAKING, CALL(take_predict_corr) },
+	{ "predict-corr", 0, MAKING, OPTIONS_CALL(take_predict_corr) },
 	{ "prompts", 0, RECORDING, OPTIONS_TEXT(O, prompts) },
 	{ "resume", 0, RECORDING, OPTIONS_TEXT(O, resume) },
-	{ "scores", 0, RECORDING | MAKING, CALL(take_scores),
+	{ "scores", 0, RECORDING | MAKING, OPTIONS_CALL(take_scores),
 	    .names = scores },
-	{ "seed", 0, RECORDING | MAKING, CALL(take_seed) },
-	{ "shift", 0, MAKING, CALL(take_shift) },
+	{ "seed", 0, RECORDING | MAKING, OPTIONS_CALL(take_seed) },
+	{ "shift", 0, MAKING, OPTIONS_CALL(take_shift) },
 	{ "synthetic", 0, 0, .argument = OPTIONS_ALLOWED,
 	    .take = take_synthetic, .names = synths },
 	{ NULL, 't', RECORDING, OPTIONS_U32(O, nthreads, 1, THREADS_MAX) },
-	{ "temp", 0, RECORDING, CALL(take_temp) },
+	{ "temp", 0, RECORDING, OPTIONS_CALL(take_temp) },
 	{ "tokens", 0, MAKING,
 	    OPTIONS_U64(O, synth.ntokens, 1, CL_SYNTH_TOKENS_MAX) },
 	{ NULL, 'u', RECORDING, OPTIONS_U32(O, nubatch, 1, TOKENS_MAX) },

@@ -35,7 +35,11 @@ struct options_row {
 	const char *const *names;	/* ended by NULL */
 };
 
-/* What a row may have behind its modes: a member of a struct, by its type. */
+/*
+ * What a row may have behind its modes: a member of a struct, by its type.  The
+ * compiler complains of a member of another type: what is multiplied by 0
+ * compares pointers of the two.
+ */
 #define OPTIONS_AT(s, member, type) (offsetof(s, member) + \
 	0 * sizeof((type *)0 == &((s *)0)->member))
 #define OPTIONS_FLAG(s, member) .take = options_flag, \
@@ -48,12 +52,17 @@ struct options_row {
 #define OPTIONS_U64(s, member, least, most) .take = options_u64, \
 	.argument = OPTIONS_WANTED, .at = OPTIONS_AT(s, member, uint64_t), \
 	.lo = (least), .hi = (most)
-/* An enum, whose numbers are places in the list, or an unsigned. */
+/*
+ * An enum, whose numbers are places in the list, or an unsigned: gcc and clang
+ * make an enum without negative numbers an unsigned, which is what is stored.
+ */
 #define OPTIONS_CHOICE(s, member, list) .take = options_choice, \
 	.argument = OPTIONS_WANTED, .at = offsetof(s, member) + \
 	0 * sizeof(char[sizeof(((s *)0)->member) == sizeof(unsigned) ? \
 	1 : -1]), \
 	.names = (list)
+/* What a verb of the command's own takes. */
+#define OPTIONS_CALL(verb) .argument = OPTIONS_WANTED, .take = verb
 #define OPTIONS_HELP	{ "help", 'h', .take = options_help }
 #define OPTIONS_VERSION	{ "version", 'V', .take = options_version }
 

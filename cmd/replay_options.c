@@ -43,7 +43,8 @@ const char *const replay_os_caches[] = {
 };
 /* What --os-cache takes: the names above, and one that insists. */
 static const char *const os_caches[] = {
-	"keep", "drop", "direct", "direct=require", NULL
+	[CL_IO_KEEP] = "keep", [CL_IO_DROP] = "drop",
+	[CL_IO_DIRECT] = "direct", "direct=require", NULL
 };
 /* By enum cl_io_backend. */
 static const char *const backends[] = { "auto", "uring", "pread", NULL };
@@ -213,22 +214,21 @@ take_smart(const struct options_row *row, void *options, const char *arg)
 
 #define O	struct replay_options
 #define SAID(member)	.said = OPTIONS_AT(O, member, bool)
-#define CALL(verb)	.argument = OPTIONS_WANTED, .take = verb
 
 static const struct options_row rows[] = {
 	{ "backend", 0, REPLAY | CALIBRATE,
 	    OPTIONS_CHOICE(O, backend, backends) },
 	{ "bound", 0, BOUND, .take = take_mode },
-	{ "cache", 0, REPLAY | BOUND | CALIBRATE, CALL(take_cache) },
+	{ "cache", 0, REPLAY | BOUND | CALIBRATE, OPTIONS_CALL(take_cache) },
 	{ "calibrate", 0, CALIBRATE, .take = take_mode },
-	{ "compute", 0, REPLAY | CALIBRATE, CALL(take_compute) },
-	{ "compute-us", 0, REPLAY | CALIBRATE, CALL(take_compute_us) },
-	{ "contract", 0, REPLAY | BOUND | CURVE, CALL(take_contract) },
+	{ "compute", 0, REPLAY | CALIBRATE, OPTIONS_CALL(take_compute) },
+	{ "compute-us", 0, REPLAY | CALIBRATE, OPTIONS_CALL(take_compute_us) },
+	{ "contract", 0, REPLAY | BOUND | CURVE, OPTIONS_CALL(take_contract) },
 	{ "curve", 0, CURVE, .argument = OPTIONS_BEHIND, .take = take_curve,
 	    .names = replay_curves },
 	{ "dense", 0, REPLAY, OPTIONS_CHOICE(O, dense, replay_denses) },
-	{ "device", 0, REPLAY, CALL(take_device) },
-	{ "drop", 0, REPLAY, CALL(take_drop) },
+	{ "device", 0, REPLAY, OPTIONS_CALL(take_device) },
+	{ "drop", 0, REPLAY, OPTIONS_CALL(take_drop) },
 	{ "events", 0, REPLAY, OPTIONS_FLAG(O, replay.events) },
 	{ "force", 0, 0, OPTIONS_FLAG(O, replace) },
 	OPTIONS_HELP,
@@ -238,14 +238,14 @@ static const struct options_row rows[] = {
 	{ "list-policies", 0, LIST, .take = take_mode },
 	{ "model", 0, REPLAY, OPTIONS_TEXT(O, model) },
 	{ NULL, 'o', 0, OPTIONS_TEXT(O, output) },
-	{ "os-cache", 0, REPLAY | CALIBRATE, CALL(take_os_cache),
+	{ "os-cache", 0, REPLAY | CALIBRATE, OPTIONS_CALL(take_os_cache),
 	    .names = os_caches },
-	{ "part", 0, REPLAY, CALL(take_part) },
+	{ "part", 0, REPLAY, OPTIONS_CALL(take_part) },
 	{ "partition", 0, REPLAY,
 	    OPTIONS_CHOICE(O, replay.partition, cl_conditions_partitions) },
-	{ "policy", 0, REPLAY, CALL(take_policy) },
+	{ "policy", 0, REPLAY, OPTIONS_CALL(take_policy) },
 	{ "predict", 0, PREDICT, .take = take_mode },
-	{ "prefetch", 0, REPLAY, CALL(take_prefetch) },
+	{ "prefetch", 0, REPLAY, OPTIONS_CALL(take_prefetch) },
 	{ "prefill", 0, REPLAY | STUDIES,
 	    OPTIONS_CHOICE(O, prefill, cl_conditions_prefills) },
 	{ "quality", 0, REPLAY, OPTIONS_FLAG(O, replay.quality) },
@@ -253,8 +253,8 @@ static const struct options_row rows[] = {
 	    OPTIONS_U32(O, retries, 0, RETRY_MAX) },
 	{ "samples", 0, CALIBRATE, OPTIONS_U32(O, nsamples, CL_SAMPLE_LEAST,
 	    CL_CALIBRATE_SAMPLES_MAX) },
-	{ "seed", 0, REPLAY | CALIBRATE, CALL(take_seed) },
-	{ "smart", 0, REPLAY, CALL(take_smart) },
+	{ "seed", 0, REPLAY | CALIBRATE, OPTIONS_CALL(take_seed) },
+	{ "smart", 0, REPLAY, OPTIONS_CALL(take_smart) },
 	{ "stage", 0, REPLAY, OPTIONS_U64(O, nstage, 1, STAGE_MAX) },
 	{ "stats", 0, STATS, .take = take_mode },
 	{ "threads", 0, REPLAY | CALIBRATE,
