@@ -104,7 +104,15 @@ int	cl_render_latency(const struct view *, const struct cl_run_table *,
 	    struct cl_err *);
 int	cl_render_curve(const struct view *, const struct cl_run_table *,
 	    struct cl_err *);
+int	cl_render_capacities(const struct view *, const struct cl_run_table *,
+	    struct cl_err *);
+int	cl_render_bound(const struct view *, const struct cl_run_table *,
+	    struct cl_err *);
 int	cl_render_study(const struct view *, const struct cl_run_table *,
+	    struct cl_err *);
+
+/* Of a table that is too long for people, no more than how to see it. */
+int	cl_render_elsewhere(const struct view *, const struct cl_run_table *,
 	    struct cl_err *);
 
 /* All conditions but those of which except says so, as one number. */

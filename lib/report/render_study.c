@@ -18,7 +18,7 @@
 #include "render_int.h"
 
 #define SUMS		4u
-#define SHARES		2u
+#define SHARES		3u
 #define FOLDS		2u		/* of a table */
 #define OF_ALL		SUMS		/* a whole: the part of all rows */
 
@@ -41,6 +41,7 @@ struct group {
 	struct cl_cell	 key;
 	struct cl_cell	 across;
 	uint64_t	 sum[SUMS];
+	double		 rest[SUMS];	/* of estimates: below 1 */
 };
 
 struct groups {
@@ -66,8 +67,9 @@ static const struct study {
 	{ "reuse", {
 	    { "reuse: choices that the token before had made in any rank, or "
 	    "in the same", "layer", NULL,
-	    { "choices", "repeated", "same_rank" },
-	    { { "any rank", 1, 0 }, { "same rank", 2, 0 } } },
+	    { "choices", "repeated", "same_rank", "by_chance" },
+	    { { "any rank", 1, 0 }, { "same rank", 2, 0 },
+	    { "chance", 3, 0 } } },
 	    { "reuse by rank", "rank", NULL,
 	    { "choices", "repeated", "same_rank" },
 	    { { "any rank", 1, 0 }, { "same rank", 2, 0 } } } } },
@@ -112,15 +114,18 @@ named(const struct view *v, const struct cl_run_table *t, size_t i,
 	    cl_run_table_named(v->run, t, i, name));
 }
 
-/* A count, or an estimate of one. */
+/* A count, or an estimate of one, which leaves a rest. */
 static uint64_t
 count(const struct view *v, const struct cl_run_table *t, size_t i,
-    const char *name)
+    const char *name, double *rest)
 {
 	struct cl_cell cell = named(v, t, i, name);
 
-	if (cell.type == CL_STATS_F64 && cell.f >= 0 && cell.f < 1e18)
-		return ((uint64_t)(cell.f + 0.5));
+	*rest = 0;
+	if (cell.type == CL_STATS_F64 && cell.f >= 0 && cell.f < 1e18) {
+		*rest = cell.f - (double)(uint64_t)cell.f;
+		return ((uint64_t)cell.f);
+	}
 	return (cell.type == CL_STATS_U64 ? cell.u : 0);
 }
 
@@ -148,11 +153,28 @@ compare(const void *a, const void *b)
 static void
 add_up(struct group *to, const struct group *from)
 {
+	uint64_t whole;
+	unsigned k;
+
+	for (k = 0; k < SUMS; k++) {
+		to->rest[k] += from->rest[k];
+		whole = to->rest[k] >= 1;
+		to->rest[k] -= (double)whole;
+		if (!cl_add(to->sum[k], from->sum[k], &to->sum[k]) ||
+		    !cl_add(to->sum[k], whole, &to->sum[k]))
+			to->sum[k] = UINT64_MAX;
+	}
+}
+
+/* What was estimated as a count. */
+static void
+round_off(struct group *g)
+{
 	unsigned k;
 
 	for (k = 0; k < SUMS; k++)
-		if (!cl_add(to->sum[k], from->sum[k], &to->sum[k]))
-			to->sum[k] = UINT64_MAX;
+		if (g->rest[k] >= 0.5 && g->sum[k] < UINT64_MAX)
+			g->sum[k]++;
 }
 
 /* A group for each row, then one for all that are alike. */
@@ -172,7 +194,8 @@ gather(struct groups *g, const struct view *v, const struct cl_run_table *t,
 		to->key = named(v, t, i, f->key);
 		to->across = named(v, t, i, f->across);
 		for (k = 0; k < SUMS && f->sum[k] != NULL; k++)
-			to->sum[k] = count(v, t, i, f->sum[k]);
+			to->sum[k] = count(v, t, i, f->sum[k],
+			    &to->rest[k]);
 		add_up(&g->all, to);
 	}
 	qsort(g->group, t->n, sizeof(*g->group), compare);
@@ -182,6 +205,8 @@ gather(struct groups *g, const struct view *v, const struct cl_run_table *t,
 		else
 			*++to = g->group[i];
 	g->n = (size_t)(to - g->group) + 1;
+	for (i = 0; i < g->n; i++)
+		round_off(&g->group[i]);
 	return (CL_OK);
 }
 
@@ -318,6 +343,18 @@ print_fold(const struct view *v, const struct cl_run_table *t,
 }
 
 int
+cl_render_elsewhere(const struct view *v, const struct cl_run_table *t,
+    struct cl_err *err)
+{
+	char n[32];
+
+	(void)err;
+	cl_dst_printf(v->dst, "\n%s: %s rows, which --table %s shows\n",
+	    t->name, cl_text_count(n, t->n), t->name);
+	return (CL_OK);
+}
+
+int
 cl_render_study(const struct view *v, const struct cl_run_table *t,
     struct cl_err *err)
 {
@@ -327,6 +364,8 @@ cl_render_study(const struct view *v, const struct cl_run_table *t,
 
 	while (strcmp(s->table, t->name) != 0)
 		s++;
+	if (t->n == 0)
+		return (cl_render_plain(v, t, err));
 	for (i = 0; i < FOLDS && s->fold[i].title != NULL; i++)
 		if (!has_all(t, &s->fold[i]))
 			return (cl_render_plain(v, t, err));

@@ -102,6 +102,7 @@ count_reuse(struct cl_profile *p, uint32_t c,
 	for (i = 0; i < cell->n && i < k; i++) {
 		rank[i].choices++;
 		rank[i].repeated += p->marked[cell->ids[i]] == p->mark;
+		rank[i].pairs += n;
 		rank[i].same += i < n && p->before[i] == cell->ids[i];
 	}
 }

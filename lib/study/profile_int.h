@@ -12,6 +12,7 @@ struct rank {
 	uint64_t	 choices;	/* of tokens behind another */
 	uint64_t	 repeated;	/* the other chose it, too */
 	uint64_t	 same;		/* with the same rank */
+	uint64_t	 pairs;		/* with any choice of the other */
 };
 
 struct profile_column {

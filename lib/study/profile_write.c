@@ -45,7 +45,7 @@ write_reuse(const struct cl_profile *p, struct cl_stats_writer *w,
 	static const struct cl_stats_column columns[] = {
 		{ CL_STATS_U64, "layer" }, { CL_STATS_U64, "rank" },
 		{ CL_STATS_U64, "choices" }, { CL_STATS_U64, "repeated" },
-		{ CL_STATS_U64, "same_rank" }
+		{ CL_STATS_U64, "same_rank" }, { CL_STATS_F64, "by_chance" }
 	};
 	struct cl_stats_table t = TABLE("reuse", 2, columns);
 	const struct rank *r;
@@ -59,6 +59,8 @@ write_reuse(const struct cl_profile *p, struct cl_stats_writer *w,
 			cl_stats_table_u64(&t, r->choices);
 			cl_stats_table_u64(&t, r->repeated);
 			cl_stats_table_u64(&t, r->same);
+			cl_stats_table_f64(&t, (double)r->pairs /
+			    p->keys->column[c].nexperts);
 		}
 	return (write(&t, w, err));
 }

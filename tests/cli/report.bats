@@ -305,14 +305,15 @@ sums()
 	   0.5          1        2      3
 
 	END
-	sums 'reuse 1 layer:u64 choices:u64 repeated:u64 same_rank:u64' \
+	sums 'reuse 1 layer:u64 choices:u64 repeated:u64' \
 	    </dev/null | grep -qx 'reuse: no rows'
-	sums 'reuse 2 layer:u64 rank:u64 choices:u64 repeated:u64 same_rank:u64' \
-	    >got <<-'END'
-	cells 0 0 18446744073709551615 1 0
-	cells 0 1 1 1 0
+	columns='layer:u64 rank:u64 choices:u64 repeated:u64 same_rank:u64'
+	sums "reuse 2 $columns by_chance:f64" >got <<-'END'
+	cells 0 0 18446744073709551615 1 0 0.75
+	cells 0 1 1 1 0 0.75
 	END
-	grep -q '18,446,744,073,709,551,615 *2 *0 *<0.01% *0.00%$' got
+	grep -q '18,446,744,073,709,551,615 *2 *0 *2 *<0.01% *0.00% *<0.01%$' \
+	    got
 }
 
 @test "a wide table is broken, with its keys in every part" {
