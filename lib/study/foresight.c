@@ -1,5 +1,6 @@
 /*
- * One row of scores for each predictor, column and rank.
+ * One row of scores for each predictor, column and rank, but for a predictor
+ * that never foretold anything of that column: it was not wrong.
  */
 
 #include <stdlib.h>
@@ -245,6 +246,8 @@ write_scores(struct cl_foresight *f, struct cl_stats_writer *w,
 
 	for (i = 0; i < NPREDICTORS; i++)
 		for (c = 0; c < f->keys->ncolumns; c++, s++) {
+			if (s->foretold == 0)
+				continue;
 			cl_stats_table_str(&t, predictors[i].name);
 			cl_stats_table_u64(&t, f->keys->column[c].layer);
 			cl_stats_table_u64(&t, choices_of(f, c));
@@ -275,7 +278,8 @@ write_ranks(struct cl_foresight *f, struct cl_stats_writer *w,
 
 	for (i = 0; i < NPREDICTORS; i++)
 		for (c = 0; c < f->keys->ncolumns; c++, s++)
-			for (r = 0; r < f->keys->column[c].k; r++) {
+			for (r = 0; s->foretold > 0 &&
+			    r < f->keys->column[c].k; r++) {
 				cl_stats_table_str(&t, predictors[i].name);
 				cl_stats_table_u64(&t,
 				    f->keys->column[c].layer);
