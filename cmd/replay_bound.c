@@ -150,7 +150,8 @@ int
 replay_bound(const struct replay_options *o, char *const *operands, int n)
 {
 	static const struct study study = {
-		.conditions = { .what = "bound", .contract = true },
+		.conditions = { .what = "bound", .contract = true,
+		    .slots = true },
 		.cells = CL_CELLS_NONE,
 		.cyclic = true,
 		.open = bound_open,

@@ -145,6 +145,7 @@ replay_curve(const struct replay_options *o, char *const *operands, int n)
 			.policy = replay_curves[o->curve],
 			.contract = true,
 			.windows = true,
+			.slots = true,
 		},
 		.cells = CL_CELLS_NONE,
 		.cyclic = true,

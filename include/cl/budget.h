@@ -54,10 +54,15 @@ struct cl_budget_slots {
 };
 
 /*
- * bytes / stride, where stride is the largest expert's bytes rounded up to
- * CL_BUDGET_ALIGN; a percentage of all experts, rounded down; or a number of
- * experts.  At least one slot, at most as many as there are experts.  Bytes
- * need a model that knows its experts' bytes.
+ * Of a slot that any expert fits into: the largest one's bytes, rounded up to
+ * CL_BUDGET_ALIGN; 0: unknown.
+ */
+uint64_t	cl_budget_stride(const struct cl_model *);
+
+/*
+ * bytes / stride, where stride is cl_budget_stride; a percentage of all
+ * experts, rounded down; or a number of experts.  At least one slot, at most as
+ * many as there are experts.  Bytes need a model that knows its experts' bytes.
  *
  * By class, slots of each have their own stride.  Bytes are split in the
  * proportion of all bytes of the classes' experts, slots in that of their

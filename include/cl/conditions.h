@@ -46,6 +46,7 @@ struct cl_conditions_study {
 	const char	*policy;	/* that its figures are of, or NULL */
 	bool		 contract;	/* events are served by one */
 	bool		 windows;
+	bool		 slots;		/* it is of caches of any size */
 };
 
 /* The same for such a run. */

@@ -213,6 +213,16 @@ deal_waste(const struct cl_model *m, struct cl_budget_slots *s,
 	return (CL_OK);
 }
 
+uint64_t
+cl_budget_stride(const struct cl_model *m)
+{
+	struct cl_model_sums sums;
+
+	cl_model_sums(m, &sums);
+	return (sums.bytes_known ? cl_roundup(sums.expert_bytes_max,
+	    CL_BUDGET_ALIGN) : 0);
+}
+
 int
 cl_budget_resolve(const struct cl_budget *b, enum cl_partition partition,
     const struct cl_model *m, struct cl_budget_slots *s, struct cl_err *err)
@@ -224,9 +234,7 @@ cl_budget_resolve(const struct cl_budget *b, enum cl_partition partition,
 
 	cl_model_sums(m, &sums);
 	memset(s, 0, sizeof(*s));
-	if (sums.bytes_known)
-		s->stride = cl_roundup(sums.expert_bytes_max,
-		    CL_BUDGET_ALIGN);
+	s->stride = cl_budget_stride(m);
 	sort_out(m, &s->classes);
 	for (i = 0; i < s->classes.n && sums.bytes_known; i++)
 		s->classes.class[i].stride = cl_roundup(

@@ -124,6 +124,16 @@ set_events(struct cl_stats_conds *c, const struct cl_conditions *what,
 	set_number(c, "tokens", o->tokens, o->tokens != 0, err);
 }
 
+/* What a slot of one pool takes: capacities in experts as bytes. */
+static void
+set_stride(struct cl_stats_conds *c, const struct cl_model *m,
+    struct cl_err *err)
+{
+	uint64_t stride = cl_budget_stride(m);
+
+	set_number(c, "stride_bytes", stride, stride != 0, err);
+}
+
 static void
 set_window(struct cl_stats_conds *c, const struct cl_replay_options *o,
     struct cl_err *err)
@@ -146,6 +156,8 @@ cl_conditions_study(struct cl_stats_conds *c,
 	set_events(c, what, o, err);
 	if (study->windows)
 		set_window(c, o, err);
+	if (study->slots)
+		set_stride(c, head->model, err);
 	if (study->policy != NULL)
 		(void)cl_stats_set_str(c, "policy", study->policy, err);
 	if (o->predict.width != 0)

@@ -1,7 +1,8 @@
 /*
- * The curve of hits over capacities: what budget is worth its bytes.  The
- * table has a row for each pool and capacity, ascending; where a
- * capacity has no row, the hits are those of the next smaller one that has.
+ * Hits over capacities: what budget is worth its bytes.  A curve has a row for
+ * each pool and capacity, ascending; where a capacity has no row, the hits are
+ * those of the next smaller one that has.  A bound has rows of the capacities
+ * that were asked for.
  */
 
 #include <stdio.h>
@@ -98,15 +99,15 @@ capacity_for(const struct part *p, unsigned percent)
 	return (0);
 }
 
-/* "1.20 MiB" of so many experts; "" where bytes are unknown. */
+/* "1.20 MiB" of so many experts; "-" where bytes are unknown. */
 static const char *
-bytes_of(char b[CL_TEXT_SIZE_MAX], const struct part *p, uint64_t n)
+bytes_of(char b[CL_TEXT_SIZE_MAX], const struct view *v, uint64_t n)
 {
-	struct cl_cell each = cl_run_cond(p->v->run, "stride_bytes");
+	struct cl_cell each = cl_run_cond(v->run, "stride_bytes");
 
 	if (each.type != CL_STATS_U64 || each.u == 0 ||
 	    n > UINT64_MAX / each.u)
-		return ("");
+		return ("-");
 	return (cl_text_bytes(b, n * each.u));
 }
 
@@ -147,15 +148,17 @@ facts(const struct part *p)
 	struct cl_cell demand = cl_run_cond(p->v->run,
 	    "token_demand_experts");
 	char n[32], of[32], b[CL_TEXT_SIZE_MAX], r[CL_FIGURE_MAX];
+	bool cliff = strcmp(cl_run_cond_text(p->v->run, "policy", ""),
+	    "lru") == 0;
 
 	if (demand.type == CL_STATS_U64)
-		cl_dst_printf(p->v->dst, "  demand      %s experts a token%s%s"
-		    ": below it, the cliff of a global LRU\n",
-		    cl_text_count(n, demand.u),
-		    *bytes_of(b, p, demand.u) == '\0' ? "" : ", ",
-		    bytes_of(b, p, demand.u));
+		cl_dst_printf(p->v->dst, "  demand      %s experts a token, "
+		    "%s%s\n", cl_text_count(n, demand.u),
+		    bytes_of(b, p->v, demand.u), cliff ?
+		    ": below it a global LRU falls off" : "");
 	cl_dst_printf(p->v->dst, "  cold floor  %s misses of %s accesses (%s):"
-	    " no cache avoids them\n\n", cl_text_count(n, p->misses),
+	    " what starts empty\n              and fetches on demand has no "
+	    "fewer\n\n", cl_text_count(n, p->misses),
 	    cl_text_count(of, p->accesses), cl_figure_percent(r, p->misses,
 	    p->accesses));
 }
@@ -181,7 +184,7 @@ whole(const struct part *p, struct cl_err *err)
 		cl_table_add(&t, "%u%%", shares[i]);
 		cl_table_add(&t, "%s", n == 0 ? "never" :
 		    cl_text_count(b, n));
-		cl_table_add(&t, "%s", n == 0 ? "" : bytes_of(b, p, n));
+		cl_table_add(&t, "%s", n == 0 ? "-" : bytes_of(b, p->v, n));
 	}
 	status = cl_table_print(&t, p->v->dst, 2, false, err);
 	cl_dst_printf(p->v->dst, "\n");
@@ -248,4 +251,62 @@ cl_render_curve(const struct view *v, const struct cl_run_table *t,
 		}
 	}
 	return (status);
+}
+
+/* Nothing where the curve is there, of which they are a part. */
+int
+cl_render_capacities(const struct view *v, const struct cl_run_table *t,
+    struct cl_err *err)
+{
+
+	return (cl_run_table(v->run, "curve") != NULL ? CL_OK :
+	    cl_render_plain(v, t, err));
+}
+
+/* Row i: its counts, the most hits of both kinds of cache and their share. */
+static void
+add_bound(struct cl_table *to, const struct view *v,
+    const struct cl_run_table *t, size_t i)
+{
+	static const char *const hits[] = { "hits_demand", "hits_bypass" };
+	struct part p = { .v = v, .t = t };
+	uint64_t n = number(&p, i, "capacity_experts");
+	uint64_t accesses = number(&p, i, "accesses");
+	char b[64];
+	unsigned k;
+
+	cl_table_add(to, "%s", cl_text_count(b, n));
+	cl_table_add(to, "%s", bytes_of(b, v, n));
+	cl_table_add(to, "%s", cl_text_count(b, accesses));
+	cl_table_add(to, "%s", cl_text_count(b, number(&p, i, "cold")));
+	for (k = 0; k < 2; k++) {
+		n = number(&p, i, hits[k]);
+		cl_table_add(to, "%s", cl_text_count(b, n));
+		cl_table_add(to, "%s", cl_figure_percent(b, n, accesses));
+	}
+}
+
+int
+cl_render_bound(const struct view *v, const struct cl_run_table *t,
+    struct cl_err *err)
+{
+	static const char *const needed[] = { "capacity_experts", "accesses",
+	    "cold", "hits_demand", "hits_bypass" };
+	struct cl_table to;
+	size_t i;
+
+	for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		if (cl_stats_column(&t->columns, needed[i]) == t->columns.n)
+			return (cl_render_plain(v, t, err));
+	cl_dst_printf(v->dst, "\nbound: the most hits of a cache that starts "
+	    "empty and fetches on demand, and\nkeeps whatever it misses, or "
+	    "may refuse it\n");
+	cl_table_init(&to, 8, 0);
+	cl_render_heads(&to, (const char *const[]){ "experts", "cache",
+	    "accesses", "cold", "keeps all", "hits", "may refuse", "hits" },
+	    8);
+	for (i = 0; i < t->n; i++)
+		if (cl_render_shown(&to, v, i, t->n))
+			add_bound(&to, v, t, i);
+	return (cl_table_print(&to, v->dst, 2, v->r->options.bold, err));
 }

@@ -97,7 +97,10 @@ static const struct known {
 	int		(*render)(const struct view *,
 			    const struct cl_run_table *, struct cl_err *);
 } knowns[] = {
+	{ "bound", cl_render_bound },
+	{ "capacities", cl_render_capacities },
 	{ "curve", cl_render_curve },
+	{ "expert_use", cl_render_elsewhere },
 	{ "foresight", cl_render_study },
 	{ "foresight_rank", cl_render_study },
 	{ "layer_overlap", cl_render_study },

@@ -135,6 +135,26 @@ curve()
 	[ "$output" = '[true,true,true,true,true]' ]
 }
 
+@test "a curve and a bound say how many bytes their caches have" {
+	cl-replay --curve "$TRACE" | cl-report >got
+	experts=$(awk '$1 == "80%" { print $2; exit }' got)
+	bytes=$(cl-replay --io none --cache "${experts}e" "$TRACE" |
+	    cl-report -f json | jq '.runs[0].cache_bytes')
+	[ "$(awk '$1 == "80%" { print $3, $4; exit }' got)" = \
+	    "$(awk -v n="$bytes" 'BEGIN {
+	        printf "%.2f MiB\n", n / 1048576 }')" ]
+	cl-replay --bound --cache "${experts}e" "$TRACE" | cl-report >bound
+	grep -Eq "^ +$experts +[0-9.]+ MiB .*% .*%$" bound
+	! grep -q hits_demand bound
+}
+
+@test "the cliff is that of lru alone" {
+	cl-replay --curve "$TRACE" | cl-report | grep -q 'a global LRU falls off'
+	cl-replay --curve belady "$TRACE" | cl-report >got
+	grep -q '^  demand ' got
+	! grep -q 'falls off' got
+}
+
 @test "a curve of a trace that was cut says so" {
 	head -c 20000 "$TRACE" >cut.clt
 	run --separate-stderr bash -o pipefail -c \
