@@ -417,8 +417,8 @@ planned_serve(struct cl_cache *c, struct pool *p, const uint32_t *keys,
 const struct policy cl_cache_belady = {
 	.info = { .name = "belady", .foresees = CL_FUTURE_EVENTS,
 	    .paper = PAPER, .total_order = true,
-	    .summary = "furthest next use; the fewest misses where all are "
-	    "admitted" },
+	    .summary = "furthest next use; the fewest misses from empty "
+	    "where all are admitted" },
 	.open = belady_open,
 	.free = belady_free,
 	.begin = belady_begin,
@@ -429,8 +429,8 @@ const struct policy cl_cache_belady = {
 const struct policy cl_cache_belady_bypass = {
 	.info = { .name = "belady-bypass",
 	    .foresees = CL_FUTURE_PLACES, .paper = PAPER,
-	    .summary = "furthest next use or none; the fewest misses there "
-	    "can be" },
+	    .summary = "furthest next use or none; the fewest misses from "
+	    "empty, on demand" },
 	.open = belady_open,
 	.free = belady_free,
 	.begin = belady_begin,

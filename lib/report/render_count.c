@@ -33,6 +33,8 @@ static const struct line {
 	{ "accesses", "accesses", COUNT, false },
 	{ "hits", "hits", COUNT, false },
 	{ "  hits / accesses", "hits", PERCENT_HITS, false },
+	{ "experts preloaded", "preload", COUNT, true },
+	{ "bytes preloaded", "preload_bytes", BYTES, true },
 	{ "staged hits", "stage_hits", COUNT, true },
 	{ "misses", "misses", COUNT, false },
 	{ "  cold", "cold", COUNT, false },
@@ -58,8 +60,6 @@ static const struct line {
 	{ "  a token", "demand_bytes", PER_TOKEN, false },
 	{ "bytes prefetched", "prefetch_bytes", BYTES, true },
 	{ "bytes dense", "dense_bytes", BYTES, true },
-	{ "experts preloaded", "preload", COUNT, true },
-	{ "bytes preloaded", "preload_bytes", BYTES, true },
 	{ "digest", "digest", DIGEST, true },	/* on a line of its own */
 };
 
@@ -205,6 +205,10 @@ cl_render_counters(const struct view *v, struct cl_err *err)
 		cl_table_wrap(v->dst, "note", 6, "open loop: another choice of "
 		    "experts would have changed what the layers behind it "
 		    "choose.  This prices reads, not quality.");
+	if (cl_render_count(v, v->all, "preload") > 0)
+		cl_table_wrap(v->dst, "note", 6, "what was preloaded is no "
+		    "miss: bounds for caches that start empty do not hold "
+		    "for these hits and misses.");
 	if (digest.type != CL_STATS_NONE)
 		cl_dst_printf(v->dst, "decision digest %s\n",
 		    cl_cell_text(&digest, hash, sizeof(hash)));

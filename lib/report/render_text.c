@@ -180,7 +180,9 @@ foresight(const struct view *v)
 
 	if (is(v, "foresight", "exact"))
 		say(v, "", "FORESIGHT: this policy knows the future; it is a "
-		    "bound for those that do not.");
+		    "bound for caches that start empty and fetch on "
+		    "demand%s.", is(v, "policy", "belady") ? ", and keep "
+		    "whatever they miss" : "");
 	if (is(v, "foresight", "heuristic"))
 		say(v, "", "FORESIGHT: this policy knows the future, but "
 		    "counts experts, which differ in size: its bytes are not "
@@ -256,24 +258,34 @@ budget(const struct view *v)
  * What a budget below the demand of one token means.  Where the next token
  * comes round to a layer, a cache of one order over all experts that evicts
  * the least recent has let go of what that layer had, but for as many as the
- * budget exceeds the demand of the other layers: none, below that.
+ * budget exceeds the demand of the other layers: none, below that.  A policy
+ * that throws nobody out has no such cliff.
  */
 static void
 below_demand(const struct view *v, uint64_t k, const char *least)
 {
+	const char *policy = cl_run_cond_text(v->run, "policy", "");
+	const char *up_to = is(v, "partition", "class") ? "at most " : "";
 
-	if (is(v, "policy", "lru") && is(v, "partition", "global"))
+	if (strcmp(policy, "none") == 0 || strcmp(policy, "infinite") == 0)
+		return;
+	if (strncmp(policy, "static", 6) == 0)
+		say(v, "", "BELOW DEMAND: the cache holds less than one token "
+		    "uses.");
+	else if (is(v, "policy", "lru") && is(v, "partition", "global"))
 		say(v, "", "BELOW DEMAND: the cache holds less than one token "
 		    "uses.  A global LRU has thrown out most of what a layer "
 		    "used before it comes round again; where the budget is "
 		    "below the demand of the other layers, all of it, and "
 		    "hits nothing.  The smallest budget that is not below "
-		    "demand is %llue, %s.", (unsigned long long)k, least);
+		    "demand is %llue, %s%s.", (unsigned long long)k,
+		    up_to, least);
 	else
 		say(v, "", "BELOW DEMAND: the cache holds less than one token "
 		    "uses, so that each token throws out some of what the "
 		    "next one wants.  The smallest budget that is not below "
-		    "demand is %llue, %s.", (unsigned long long)k, least);
+		    "demand is %llue, %s%s.", (unsigned long long)k,
+		    up_to, least);
 }
 
 static void
@@ -292,8 +304,6 @@ demand(const struct view *v)
 	if (!number(v, "cache_experts", &slots) || slots >= k)
 		return;
 	sized = sized && (k == 0 || each <= UINT64_MAX / k);
-	if (is(v, "partition", "class"))
-		sized = false;			/* which experts those are */
 	below_demand(v, k, bytes(least, sized, sized ? k * each : 0));
 }
 

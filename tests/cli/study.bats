@@ -118,6 +118,49 @@ by_study()
 	diff awk study
 }
 
+@test "reuse by chance is what tokens that choose anything would have" {
+	cl-replay --stats "$TRACE" >t.cls
+	[ "$(cl-report -f json --table reuse t.cls | jq '[.[0][] |
+	    .by_chance * 64 == .choices * 8] | length > 60 and all')" = true ]
+	cl-report t.cls | sed -n '/^reuse: /,/^$/p' >got
+	grep -Eq '^ +layer .* chance$' got
+	[ "$(grep -c ' 12\.50%$' got)" -eq 8 ]
+}
+
+# There is no forecast in it, and nothing goes before the first layer.
+@test "a predictor that foretells nothing is not said to be wrong" {
+	cl-replay --predict "$TRACE" >t.cls
+	cl-report t.cls >got
+	! grep -q ahead got
+	[ "$(sed -n '/^recall by layer/,/^$/p' got |
+	    awk '$1 == "0" { print $NF }')" = - ]
+	! grep -q '[^0-9.]0\.00%' got
+	for table in foresight foresight_rank; do
+		[ "$(cl-report -f json --table $table t.cls | jq -c '.[0] |
+		    map(select(.predictor == "transition").layer) |
+		    unique')" = '[1,2,3,4,5,6,7]' ]
+	done
+}
+
+# One token: nothing goes before it but the layer below.
+@test "a trace in which nothing can be foretold has no table of it" {
+	printf 'layer\texperts\n0\t0,1\n' | cl-trace --load --experts 4 >t.clt
+	run --separate-stderr bash -o pipefail -c \
+	    'cl-replay --predict t.clt | cl-report'
+	status_is 0
+	[[ $output == *"foresight: no rows"* ]]
+}
+
+@test "what is too long for people is left to --table" {
+	cl-replay --stats "$TRACE" >t.cls
+	cl-report t.cls | grep -qx \
+	    'expert_use: 512 rows, which --table expert_use shows'
+	[ "$(cl-report -f tsv --table expert_use t.cls | wc -l)" -eq 513 ]
+	cl-replay --curve "$TRACE" >t.cls
+	[ "$(cl-report t.cls | grep -c '^capacities')" -eq 0 ]
+	[ "$(cl-report -f tsv --table capacities t.cls | wc -l)" -gt 5 ]
+}
+
 @test "skew is of uses: entropy, cover, what was never used" {
 	printf 'layer\texperts\n0\t0,1\n0\t0,1\n0\t0,2\n0\t0,1\n' |
 	    cl-trace --load --experts 8 >t.clt
@@ -255,8 +298,38 @@ by_study()
 		stats|
 		predict|
 		predict --width 3|width
-		bound|contract
-		curve|contract policy window
-		curve belady|contract policy window
+		bound|contract stride_bytes
+		curve|contract policy stride_bytes window
+		curve belady|contract policy stride_bytes window
 	END
+}
+
+# What is said of a cache below demand, and of a load that is no miss.
+@test "a cache that throws nobody out is not said to" {
+	while IFS='|' read -r policy options text; do
+		cl-replay --io none --policy "$policy" $options "$TRACE" |
+		    cl-report >got
+		sed -n '/BELOW DEMAND/,/^options/p' got | sed '$d' |
+		    tr -s ' \n' ' ' >said
+		[ "$(sed 's/ $//' said)" = "$text" ] || { cat said; return 1; }
+	done <<-END
+		static:$TRACE|--cache 40e| BELOW DEMAND: the cache holds less than one token uses.
+		none|--cache 40e|
+		infinite|--cache 40e|
+		fifo|--cache 40e --partition class| BELOW DEMAND: the cache holds less than one token uses, so that each token throws out some of what the next one wants. The smallest budget that is not below demand is 64e, at most 768 KiB.
+	END
+}
+
+@test "an initial load stands below the hits, and bounds are said not to hold" {
+	cl-replay --io none --policy "static:$TRACE" --cache 64e "$TRACE" |
+	    cl-report >got
+	grep -A2 '^  hits / accesses' got | grep -q '^experts preloaded .* 64$'
+	grep -q '^note .* no miss' got
+	cl-replay --io none --cache 64e "$TRACE" | cl-report >got
+	! grep -Eq 'preloaded|^note' got
+	for policy in belady belady-bypass; do
+		cl-replay --io none --policy $policy --partition class \
+		    --cache 64e "$TRACE" | cl-report | tr -s ' \n' ' ' |
+		    grep -q 'caches that start empty and fetch on demand'
+	done
 }
