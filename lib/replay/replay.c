@@ -365,8 +365,10 @@ serve(struct cl_replay *r, const struct cl_pass *pass, struct cl_err *err)
 		if (event->n > 0 && r->routing.smart != NULL &&
 		    (event = cl_replay_route(r, pass, i, phase, err)) == NULL)
 			return (err->code);
-		if (event->n == 0)
+		if (event->n == 0) {		/* routing left out all */
+			cl_replay_unstage(r, &r->column[i], phase);
 			continue;
+		}
 		if (r->o.policy.info->foresees != CL_FUTURE_NONE)
 			cl_cache_foretell(r->cache, event->keys, r->next[i],
 			    event->n);

@@ -176,8 +176,7 @@ cl_replay_event(struct cl_replay *r, struct column *col, const uint32_t *keys,
 		    i + step == n, err)) != CL_OK)
 			return (status);
 	}
-	if (r->stage.n > 0)
-		cl_replay_unstage(r, col, phase);
+	cl_replay_unstage(r, col, phase);
 	if (r->o.device != NULL)
 		cl_replay_end_step(r);
 	r->digest = digest_end(d, n, word);

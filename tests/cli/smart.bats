@@ -35,6 +35,19 @@ total()
 	cl-diff none.cls real.cls >/dev/null
 }
 
+@test "what was staged for a layer that is left out does not stay" {
+	for prefetch in previous popular oracle; do
+		set -- --cache 20% --drop 2 --prefetch $prefetch --prefill skip
+		cl-replay --io none "$@" "$TRACE" >none.cls
+		cl-replay --model "$MODEL" --verify-bytes "$@" "$TRACE" \
+		    >real.cls
+		cl-diff none.cls real.cls >/dev/null
+		cl-report -f json none.cls | jq -e '.runs[0].totals |
+		    .prefetch_issued > 0 and .prefetch_issued ==
+		    .prefetch_useful + .prefetch_wasted + .prefetch_left'
+	done
+}
+
 @test "a way that can change nothing changes nothing" {
 	plain=$(total digest --io none)
 	[ "$(total digest --io none --smart rank:1)" = "$plain" ]
