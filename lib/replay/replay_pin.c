@@ -67,15 +67,17 @@ int
 cl_replay_pin(struct cl_replay *r, const uint64_t *uses, struct cl_err *err)
 {
 	const struct cl_keys_column *col = r->keys->column;
-	uint32_t i, e, n = 0;
+	uint32_t i, e, key, n = 0;
 	struct pin *pin;
 	int status;
 
 	if ((pin = calloc(r->keys->nkeys, sizeof(*pin))) == NULL)
 		return (cl_fail_nomem(err, "the pinned experts"));
 	for (i = 0; i < r->keys->ncolumns; i++)
-		for (e = 0; e < col[i].nexperts; e++, n++)
-			pin[n] = (struct pin){ uses[n], n, i };
+		for (e = 0; e < col[i].nexperts; e++) {
+			key = col[i].base + e;
+			pin[n++] = (struct pin){ uses[key], key, i };
+		}
 	qsort(pin, n, sizeof(*pin), compare);
 	status = load(r, pin, n, err);
 	free(pin);

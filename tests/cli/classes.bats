@@ -104,3 +104,25 @@ conditions()
 	    .tables.size_classes' >b
 	diff -u a b
 }
+
+@test "static by class keeps what is used most of each size" {
+	cl-trace --geometry -f json m.gguf | jq -r '.layers[] |
+	    [.layer, .expert_bytes] | @tsv' >sizes
+	cl-replay --io none --partition class --policy static --cache 40% \
+	    --prefill token t.clt | cl-report -f json >got.json
+	jq -r '.runs[0].tables.size_classes[] | [.expert_bytes, .slots] |
+	    @tsv' got.json >slots
+	cl-trace --dump t.clt | awk -F '\t' '/^[0-9]/ {
+	    n = split($7, id, ","); for (i = 1; i <= n; i++)
+		print $6 "\t" id[i] }' | sort | uniq -c |
+	    awk 'FILENAME == "sizes" { size[$1] = $2; next }
+		{ print size[$2], $1 }' sizes - | sort -k 1,1n -k 2,2nr |
+	    awk 'FILENAME == "slots" { left[$1] = $2; next }
+		left[$1]-- > 0 { hits += $2 } END { print hits }' slots - \
+	    >wanted
+	jq '.runs[0].totals.hits' got.json | diff -u wanted -
+	for budget in 1e 5e 40%; do
+		cl-replay --model m.gguf --partition class --policy static \
+		    --cache $budget --verify-bytes t.clt >real.cls
+	done
+}
