@@ -44,6 +44,8 @@ main(int argc, char **argv)
 
 	fe_init(&command);
 	replay_options(&o, argc, argv, &first);
+	if (first < argc)
+		replay_check_operand(&o, argv[first]);
 	input_check(argv + first, argc - first);
 	status = o.mode(&o, argv + first, argc - first);
 	replay_options_free(&o);

@@ -94,6 +94,9 @@ void	replay_options_free(struct replay_options *);
 /* Die of options that do not go together. */
 void	replay_check(const struct replay_options *);
 
+/* Die of a first operand that was meant to be what --curve is of. */
+void	replay_check_operand(const struct replay_options *, const char *);
+
 /* "skip", "resident", "ring" by enum cl_replay_dense, then "auto". */
 extern const char *const replay_denses[];
 

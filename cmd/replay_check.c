@@ -3,6 +3,9 @@
  * from them alone is told before anything is opened.
  */
 
+#include <unistd.h>
+
+#include "cl/cache.h"
 #include "cl/err.h"
 #include "fe.h"
 #include "replay.h"
@@ -58,4 +61,17 @@ replay_check(const struct replay_options *o)
 	if (o->mode == replay_bound &&
 	    o->replay.contract != CL_CONTRACT_SERIAL)
 		fe_misuse("--bound is of --contract serial");
+}
+
+void
+replay_check_operand(const struct replay_options *o, const char *operand)
+{
+	const char *list = operand;
+	struct cl_cache_policy policy;
+	struct cl_err err = { 0 };
+
+	if (o->mode == replay_curve && access(operand, F_OK) != 0 &&
+	    cl_cache_policy_next(&list, &policy, &err) == CL_OK)
+		fe_misuse("--curve takes lru or belady, and %s is no file",
+		    operand);
 }

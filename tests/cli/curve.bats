@@ -218,3 +218,17 @@ same_as_belady()
 	[[ $stderr == *"--policy means nothing to --bound"* ]]
 	[ -z "$output" ]
 }
+
+@test "what cannot stand behind --curve is not taken for a missing trace" {
+	for word in arc lru,belady; do
+		run --separate-stderr cl-replay --curve $word "$TRACE"
+		[ "$status" -eq 2 ]
+		[ -z "$output" ]
+		[ "${stderr_lines[0]}" = "cl-replay: --curve takes lru or $(
+		    )belady, and $word is no file" ]
+	done
+	cp "$TRACE" lru
+	cl-replay --curve ./lru | cl-report | grep -q '^run 1: ./lru, curve'
+	cp "$TRACE" arc
+	cl-replay --curve arc | cl-report | grep -q '^run 1: arc, curve'
+}
