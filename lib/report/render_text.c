@@ -454,6 +454,21 @@ figures(const struct view *v, struct cl_err *err)
 	return (status);
 }
 
+/* Were more tokens asked for, and counted or passed over, than it has? */
+static bool
+again(const struct view *v)
+{
+	uint64_t read = v->run->end.tokens, warmup, asked, skipped;
+
+	(void)number(v, "warmup", &warmup);
+	if (!number(v, "tokens", &asked) || v->all == NULL ||
+	    v->all->tokens == 0)
+		return (false);
+	skipped = cl_render_count(v, v->all, "skipped");
+	return (warmup > read || v->all->tokens > read - warmup ||
+	    skipped > read - warmup - v->all->tokens);
+}
+
 static int
 one_run(struct cl_render *r, const struct cl_run *run, struct cl_err *err)
 {
@@ -479,7 +494,8 @@ one_run(struct cl_render *r, const struct cl_run *run, struct cl_err *err)
 	cl_dst_printf(v.dst, "\n");
 	if (run->whole && run->end.end == 1)
 		cl_dst_printf(v.dst, "complete: %s tokens of the trace were "
-		    "read\n", cl_text_count(count, run->end.tokens));
+		    "read%s\n", cl_text_count(count, run->end.tokens),
+		    again(&v) ? ", and replayed again in rounds" : "");
 	mark(&v);
 	summarise(r, &v);
 	return (CL_OK);

@@ -183,3 +183,16 @@ counted()
 	cl-replay --io none --prefill skip --tokens 5 p.clt >s.cls
 	cl-report s.cls | grep -q 'no data'
 }
+
+@test "the report says that a trace was replayed again" {
+	for n in 5000 100; do
+		cl-replay --io none --tokens $n "$ROOT/traces/mixed.clt" |
+		    cl-report >$n
+	done
+	grep -q '^complete: 3,143 tokens .* again in rounds$' 5000
+	grep -q '^complete: .* were read$' 100
+	cl-replay --io none --prefill skip --tokens 200 \
+	    "$ROOT/traces/mixed.clt" | cl-report | grep -q 'again in rounds$'
+	cl-replay --stats --warmup 9999 "$ROOT/traces/mixed.clt" |
+	    cl-report | grep -q '^complete: .* were read$'
+}
