@@ -16,8 +16,7 @@
 
 static const struct fe_command command = {
 	.name = "cl-report",
-	.synopsis = "[-ahV] [--expect-runs N] [-f text|tsv|json] "
-	    "[--events | --sweep | --table NAME] [stats ...]",
+	.synopsis = "[options] [stats ...]",
 	.help =
 "Report what cl-replay counted and measured.\n"
 "\n"
@@ -27,11 +26,12 @@ static const struct fe_command command = {
 "  -f, --format text|tsv|json\n"
 "                      for people, for awk, for programs (text)\n"
 "  -h, --help          show this\n"
-"  --sweep             runs as one matrix: hits by policy and budget\n"
+"  --sweep             runs as matrices: hits by policy and budget\n"
 "  --table NAME        that table alone, a row a line\n"
 "  -V, --version       show the version\n"
 "\n"
-"Without a file, or with -, standard input is read.\n"
+"One of --events, --sweep and --table.  Without a file, or with -, standard\n"
+"input is read.\n"
 "Exit status: 0 done, 2 trouble (an incomplete run is trouble).\n"
 };
 

@@ -22,6 +22,8 @@ struct cl_err;
 struct cl_table {
 	unsigned	 ncolumns;
 	unsigned	 left;		/* bit i: column i is flush left */
+	unsigned	 fit;		/* bit i: it may be cut to fit a page */
+	unsigned	 drop;		/* bit i: it is not printed */
 	size_t		 ncells;
 	size_t		 width[CL_TABLE_COLUMNS_MAX];
 	struct cl_buf	 text;		/* the cells, each with its NUL */
@@ -32,6 +34,14 @@ void	cl_table_init(struct cl_table *, unsigned ncolumns, unsigned left);
 /* The next cell, cut at 255 bytes. */
 void	cl_table_add(struct cl_table *, const char *, ...)
 	    __attribute__((format(printf, 2, 3)));
+
+/*
+ * At most width characters of a text, which is made harmless: what is too much
+ * goes from its middle, since names differ at their ends, and has "..." for
+ * it.  Cut at cap; returns buf.
+ */
+const char	*cl_table_cut(char *buf, size_t cap, const char *,
+		    size_t width);
 
 /* Empty cells up to the end of the row. */
 void	cl_table_fill(struct cl_table *);

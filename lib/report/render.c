@@ -48,7 +48,8 @@ cl_render_run(struct cl_render *r, const struct cl_run *run,
 
 	r->nruns++;
 	cl_render_total_add(&r->total, run);
-	if ((status = cl_render_sweep_add(&r->sweep, run, err)) == CL_OK)
+	if ((status = cl_render_sweep_add(&r->sweep, run, r->nruns,
+	    err)) == CL_OK)
 		status = r->form->run(r, run, err);
 	return (status == CL_OK ? cl_dst_flush(r->dst, err) : status);
 }

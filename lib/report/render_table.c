@@ -139,21 +139,67 @@ begin(struct cl_render *r, struct cl_err *err)
 	return (CL_OK);
 }
 
+/* Note which tables there are, in case none is the one that is wanted. */
+static void
+note_names(struct cl_render *r, const struct cl_run *run)
+{
+	const struct cl_run_table *t;
+	size_t n, len;
+	char *at;
+
+	for (t = run->table; t < run->table + run->ntables; t++) {
+		len = strlen(t->name);
+		at = r->tables;
+		while ((at = strstr(at, t->name)) != NULL &&
+		    ((at != r->tables && at[-1] != ' ') ||
+		    (at[len] != ',' && at[len] != '\0')))
+			at++;
+		n = strlen(r->tables);
+		if (at == NULL && sizeof(r->tables) - n > len + 8)
+			(void)snprintf(r->tables + n, sizeof(r->tables) - n,
+			    "%s%s", n == 0 ? "" : ", ", t->name);
+	}
+}
+
+/* The table that is wanted of a run, or NULL. */
+static const struct cl_run_table *
+wanted(struct cl_render *r, const struct cl_run *run)
+{
+	const struct cl_run_table *t = cl_run_table(run, r->options.table);
+
+	r->found = r->found || t != NULL;
+	if (!r->found)
+		note_names(r, run);
+	return (t);
+}
+
+static int
+end(struct cl_render *r, struct cl_err *err)
+{
+	char vis[100];
+
+	if (r->found || r->nruns == 0)
+		return (CL_OK);
+	return (cl_fail(err, CL_EINVAL, "--table \"%s\": no run has it; %s%s",
+	    cl_text_vis(vis, sizeof(vis), r->options.table,
+	    strlen(r->options.table)), *r->tables == '\0' ?
+	    "there are no tables" : "there are ", r->tables));
+}
+
 static int
 text(struct cl_render *r, const struct cl_run *run, struct cl_err *err)
 {
-	const struct cl_run_table *t = cl_run_table(run, r->options.table);
-	struct view v = { r, r->dst, run, NULL, NULL, false };
-	const char *name = cl_run_cond_text(run, "trace", "a trace");
-	char vis[256];
+	struct view v = { r, r->dst, run, NULL, NULL,
+	    strcmp(cl_run_what(run), "replay") == 0 };
+	bool first = !r->found;
+	const struct cl_run_table *t = wanted(r, run);
 
-	cl_dst_printf(r->dst, "%srun %zu: %s%s\n", r->nruns > 1 ? "\n" : "",
-	    r->nruns, cl_run_synthetic(run) ? "SYNTHETIC " : "",
-	    cl_text_vis(vis, sizeof(vis), name, strlen(name)));
-	if (t != NULL)
-		return (cl_render_plain(&v, t, err));
-	cl_dst_printf(r->dst, "\nno such table\n");
-	return (CL_OK);
+	if (t == NULL)
+		return (CL_OK);
+	if (!first)
+		cl_dst_printf(r->dst, "\n");
+	cl_render_headline(&v);
+	return (cl_render_plain(&v, t, err));
 }
 
 /* The head line, where this run's table has other columns than the last. */
@@ -182,7 +228,7 @@ tsv_head(struct cl_render *r, const struct cl_run_table *t)
 static int
 tsv(struct cl_render *r, const struct cl_run *run, struct cl_err *err)
 {
-	const struct cl_run_table *t = cl_run_table(run, r->options.table);
+	const struct cl_run_table *t = wanted(r, run);
 	struct cl_cell cell;
 	size_t i, k;
 
@@ -236,8 +282,7 @@ json(struct cl_render *r, const struct cl_run *run, struct cl_err *err)
 {
 
 	(void)err;
-	cl_render_rows_json(&r->json, NULL, run, cl_run_table(run,
-	    r->options.table));
+	cl_render_rows_json(&r->json, NULL, run, wanted(r, run));
 	return (CL_OK);
 }
 
@@ -245,12 +290,11 @@ static int
 json_end(struct cl_render *r, struct cl_err *err)
 {
 
-	(void)err;
 	cl_json_end(&r->json);
 	cl_json_finish(&r->json);
-	return (CL_OK);
+	return (end(r, err));
 }
 
-const struct render_form cl_render_one_text = { begin, text, begin };
-const struct render_form cl_render_one_tsv = { begin, tsv, begin };
+const struct render_form cl_render_one_text = { begin, text, end };
+const struct render_form cl_render_one_tsv = { begin, tsv, end };
 const struct render_form cl_render_one_json = { json_begin, json, json_end };

@@ -17,6 +17,9 @@
 #include "render_int.h"
 
 #define LABEL	10			/* columns before the text of a line */
+#define LIST_NAME 34			/* characters of a name in a list */
+#define LIST_NAMES (2 | 4)		/* its columns of names */
+#define LIST_SPEED 128			/* its column of tokens/s */
 
 /*
  * Conditions that have a line of their own, and so are no options; the first
@@ -110,42 +113,13 @@ mark(const struct view *v)
 	cl_dst_printf(v->dst, "%s*** %s%s\n", bold(v), what, plain(v));
 }
 
-/* The input and, of an archive, the member: "corpus.tar:chat/a.clt". */
-static const char *
-trace_name(char *buf, size_t cap, const struct view *v)
-{
-	const char *member = cl_run_cond_text(v->run, "member_name", "");
-
-	(void)snprintf(buf, cap, "%s%s%s",
-	    cl_run_cond_text(v->run, "trace", "a trace"),
-	    *member == '\0' ? "" : ":", member);
-	return (buf);
-}
-
 static void
 heading(const struct view *v)
 {
-	char name[256], trace[1000];
-	const char *policy = cl_run_cond_text(v->run, "policy", "");
-	const char *kind = cl_run_synthetic(v->run) ? "SYNTHETIC " : "";
-	const char *what = cl_run_what(v->run);
-	struct cl_cell slots = cl_run_cond(v->run, "cache_experts");
-	char count[40];
 
-	(void)trace_name(trace, sizeof(trace), v);
 	if (v->r->nruns > 1)
 		cl_dst_printf(v->dst, "\n");
-	cl_dst_printf(v->dst, "%srun %zu: %s%s, ", bold(v), v->r->nruns,
-	    kind, cl_text_vis(name, sizeof(name), trace, strlen(trace)));
-	if (v->replay)
-		cl_dst_printf(v->dst, "%s, %s experts cached%s%s\n",
-		    cl_text_vis(name, sizeof(name), policy, strlen(policy)),
-		    cl_cell_text(&slots, count, sizeof(count)),
-		    cl_run_modelled(v->run) ? ", times MODELLED" : "",
-		    plain(v));
-	else
-		cl_dst_printf(v->dst, "%s%s\n", cl_text_vis(name,
-		    sizeof(name), what, strlen(what)), plain(v));
+	cl_render_headline(v);
 	mark(v);
 	cl_dst_printf(v->dst, "\n");
 }
@@ -155,15 +129,10 @@ origin(const struct view *v)
 {
 	const char *text = cl_run_cond_text(v->run, "origin_text", "");
 	struct cl_cell print = cl_run_cond(v->run, "model_fingerprint");
-	char hash[24], which[40] = "", name[1000];
-	uint64_t member;
+	char hash[24], name[RENDER_NAME_MAX];
 
-	if (number(v, "member", &member) && member > 1 &&
-	    cl_run_cond(v->run, "member_name").type == CL_STATS_NONE)
-		(void)snprintf(which, sizeof(which), " (trace %llu in it)",
-		    (unsigned long long)member);
-	say(v, "trace", "%.900s%s, %.20s%s%.1000s",
-	    trace_name(name, sizeof(name), v), which,
+	say(v, "trace", "%.900s, %.20s%s%.1000s",
+	    cl_render_trace(name, v->run),
 	    cl_run_cond_text(v->run, "origin", "origin unknown"),
 	    *text == '\0' ? "" : ": ", text);
 	say(v, "model", "%.900s, architecture %.100s, fingerprint %s",
@@ -346,19 +315,27 @@ others(const struct view *v, const char *label,
 		cl_table_wrap(v->dst, label, LABEL, text);
 }
 
-/* A name cut to 24 bytes at its front, since paths differ at their ends. */
-static const char *
-short_name(char buf[32], const char *name)
+/*
+ * What it was, in a list: the policy and how its cache is parted, or what a run
+ * without a cache is called, with the policy and contract that it may have.
+ */
+static void
+add_policy(struct cl_table *t, const struct view *v)
 {
-	size_t n = strlen(name);
+	const char *policy = cl_run_cond_text(v->run, "policy", "");
+	const char *rule = cl_run_cond_text(v->run, "contract", "");
+	const char *what = cl_run_what(v->run);
+	char cut[200];
 
-	if (n <= 24)
-		return (name);
-	name += n - 21;
-	while (((unsigned char)*name & 0xc0) == 0x80)
-		name++;
-	(void)snprintf(buf, 32, "...%s", name);
-	return (buf);
+	(void)cl_table_cut(cut, sizeof(cut), policy, LIST_NAME);
+	if (v->replay)
+		cl_table_add(t, "%s%s", *policy == '\0' ? "-" : cut,
+		    is(v, "partition", "layer") ? " by layer" :
+		    is(v, "partition", "class") ? " by class" : "");
+	else
+		cl_table_add(t, "%.40s%s%s%s%.20s", what,
+		    *policy == '\0' ? "" : " ", cut,
+		    *rule == '\0' ? "" : " ", rule);
 }
 
 /* The run in the table that closes a report of several. */
@@ -367,24 +344,20 @@ summarise(struct cl_render *r, const struct view *v)
 {
 	struct cl_table *t = &r->summary;
 	struct cl_cell slots = cl_run_cond(v->run, "cache_experts");
-	char b[64], which[40] = "", name[1000];
-	uint64_t wall, member;
+	char b[200], name[RENDER_NAME_MAX];
+	uint64_t wall, n;
 
-	(void)cl_render_measure(v, "wall_ns", &wall);
+	if (cl_render_measure(v, "wall_ns", &wall) && wall > 0)
+		r->timed = true;
 	cl_table_add(t, "%zu", r->nruns);
-	if (number(v, "member", &member) && member > 1 &&
-	    cl_run_cond(v->run, "member_name").type == CL_STATS_NONE)
-		(void)snprintf(which, sizeof(which), " (%llu)",
-		    (unsigned long long)member);
-	cl_table_add(t, "%s%s%s", cl_run_synthetic(v->run) ? "SYNTHETIC " :
-	    "", short_name(b, trace_name(name, sizeof(name), v)), which);
-	cl_table_add(t, "%.24s%s", cl_run_cond_text(v->run, "policy", "-"),
-	    is(v, "partition", "layer") ? " by layer" :
-	    is(v, "partition", "class") ? " by class" : "");
+	cl_table_add(t, "%s", cl_table_cut(b, sizeof(b),
+	    cl_render_marked(name, v->run), LIST_NAME));
+	add_policy(t, v);
 	cl_table_add(t, "%s", cl_cell_text(&slots, b, sizeof(b)));
 	cl_table_add(t, "%s", cl_render_cell(b, v, v->all, "tokens"));
-	cl_table_add(t, "%s", cl_figure_percent(b, cl_render_count(v, v->all,
-	    "hits"), cl_render_count(v, v->all, "accesses")));
+	cl_table_add(t, "%s", !cl_run_count(v->run, CL_STATS_LOGICAL, v->all,
+	    "hits", &n) ? "-" : cl_figure_percent(b, n,
+	    cl_render_count(v, v->all, "accesses")));
 	cl_table_add(t, "%s", cl_render_bytes(b, v, CL_STATS_LOGICAL, v->all,
 	    "demand_bytes"));
 	cl_table_add(t, "%s%s", cl_run_modelled(v->run) ? "MODELLED " : "",
@@ -401,18 +374,19 @@ sum_up(struct cl_render *r)
 	const struct render_total *sum = &r->total;
 	char b[64];
 	uint64_t tokens, hits, accesses, n;
+	bool hit;
 
 	if (!cl_render_total_is(sum))
 		return;
 	(void)cl_render_total_get(sum, "tokens", &tokens);
-	(void)cl_render_total_get(sum, "hits", &hits);
+	hit = cl_render_total_get(sum, "hits", &hits);
 	(void)cl_render_total_get(sum, "accesses", &accesses);
 	cl_table_add(t, "all");
 	cl_table_add(t, "%zu traces", r->nruns);
 	cl_table_add(t, "%s", "");
 	cl_table_add(t, "%s", "");
 	cl_table_add(t, "%s", cl_text_count(b, tokens));
-	cl_table_add(t, "%s", cl_figure_percent(b, hits, accesses));
+	cl_table_add(t, "%s", hit ? cl_figure_percent(b, hits, accesses) : "-");
 	cl_table_add(t, "%s", cl_render_total_get(sum, "demand_bytes", &n) ?
 	    cl_text_bytes(b, n) : "-");
 	(void)cl_render_total_get(sum, "wall_ns", &n);
@@ -427,7 +401,8 @@ begin(struct cl_render *r, struct cl_err *err)
 	    "experts", "tokens", "hits", "demand", "tokens/s", "" };
 
 	(void)err;
-	cl_table_init(&r->summary, 9, 2 | 4 | 256);
+	cl_table_init(&r->summary, 9, LIST_NAMES | 256);
+	r->summary.fit = LIST_NAMES;
 	cl_render_heads(&r->summary, heads, 9);
 	return (CL_OK);
 }
@@ -510,7 +485,10 @@ end(struct cl_render *r, struct cl_err *err)
 		return (CL_OK);
 	sum_up(r);
 	cl_dst_printf(r->dst, "\n");
+	r->summary.drop = r->timed ? 0 : LIST_SPEED;
 	status = cl_table_print(&r->summary, r->dst, 0, r->options.bold, err);
+	if (status == CL_OK)
+		cl_render_groups_print(&r->sweep.groups, r->dst);
 	if (status == CL_OK && cl_render_sweep_is(&r->sweep))
 		status = cl_render_sweep(r, err);
 	return (status);

@@ -15,9 +15,8 @@ const char *const cl_render_summed[RENDER_SUMMED] = { "tokens", "padding",
     "events", "accesses", "hits", "stage_hits", "misses", "cold", "capacity",
     "bypass", "admit_rejects", "evictions", "demand_bytes", "wall_ns" };
 
-/* What traces may differ in. */
-static bool
-of_trace(const char *name)
+bool
+cl_render_of_trace(const char *name)
 {
 	static const char *const names[] = { "trace", "member", "member_name",
 	    "origin_text" };
@@ -44,7 +43,8 @@ cl_render_conditions(const struct cl_run *run,
 			continue;
 		cell = cl_cell_cond(&run->conds.cond[i]);
 		cl_hash_add_str(&h, run->conds.cond[i].name);
-		cl_hash_add_str(&h, cl_cell_text(&cell, text, sizeof(text)));
+		cl_hash_add_str(&h, cell.type == CL_STATS_STR ? cell.s :
+		    cl_cell_text(&cell, text, sizeof(text)));
 	}
 	return (cl_hash_end(&h));
 }
@@ -55,7 +55,7 @@ cl_render_total_add(struct render_total *t, const struct cl_run *run)
 	const struct cl_run_row *row[2] = {
 	    cl_run_find(run, CL_STATS_LOGICAL, CL_STATS_RUN, 0),
 	    cl_run_find(run, CL_STATS_MEASURED, CL_STATS_RUN, 0) };
-	uint64_t conds = cl_render_conditions(run, of_trace), n;
+	uint64_t conds = cl_render_conditions(run, cl_render_of_trace), n;
 	enum cl_stats_kind kind;
 	bool measured;
 	size_t i;

@@ -1,7 +1,9 @@
 /*
  * Cells live in one buffer in the order they were added, so that printing
  * walks it once; only the widths are known beforehand.  A width counts
- * characters, one column each.  No line ends in blanks.
+ * characters, one column each.  No line ends in blanks.  Columns that may be
+ * cut lose their widest characters until a line fits a page, or until they are
+ * as narrow as a name may be.
  */
 
 #include <assert.h>
@@ -16,6 +18,7 @@
 
 #define CELL_MAX	256
 #define GAP		2
+#define NAME_MIN	12		/* to which a column is narrowed */
 
 /* The characters among n bytes; a byte of no character counts as one. */
 static size_t
@@ -65,6 +68,37 @@ cl_table_fill(struct cl_table *t)
 		cl_table_add(t, "%s", "");
 }
 
+/* The bytes of the first k characters among n bytes. */
+static size_t
+span(const char *s, size_t n, size_t k)
+{
+	size_t i = 0, len;
+
+	for (; k > 0 && i < n; k--) {
+		len = cl_text_utf8(s + i, n - i);
+		i += len == 0 ? 1 : len;
+	}
+	return (i);
+}
+
+const char *
+cl_table_cut(char *buf, size_t cap, const char *s, size_t width)
+{
+	size_t n = strlen(s), all = characters(s, n), head, at;
+
+	if (all <= width)
+		return (cl_text_vis(buf, cap, s, n));
+	head = width < 3 ? 0 : (width - 3) / 2;
+	at = span(s, n, head);
+	(void)cl_text_vis(buf, cap, s, at);
+	head = strlen(buf);
+	(void)snprintf(buf + head, cap - head, "...");
+	head = strlen(buf);
+	at = span(s, n, all - (width < 3 ? 0 : width - 3 - (width - 3) / 2));
+	(void)cl_text_vis(buf + head, cap - head, s + at, n - at);
+	return (buf);
+}
+
 static void
 blanks(struct cl_dst *dst, size_t n)
 {
@@ -78,21 +112,44 @@ static const char *
 print_row(const struct cl_table *t, struct cl_dst *dst, size_t indent,
     const char *s)
 {
+	char cut[CELL_MAX];
 	size_t due = indent, n, pad;
 	unsigned i;
 
-	for (i = 0; i < t->ncolumns; i++, s += n + 1) {
-		n = strlen(s);
-		pad = t->width[i] - characters(s, n);
+	for (i = 0; i < t->ncolumns; i++, s += strlen(s) + 1) {
+		if (t->drop >> i & 1)
+			continue;
+		n = strlen(cl_table_cut(cut, sizeof(cut), s, t->width[i]));
+		pad = t->width[i] - characters(cut, n);
 		if (n > 0) {
 			blanks(dst, due + ((t->left >> i & 1) ? 0 : pad));
-			cl_dst_write(dst, s, n);
+			cl_dst_write(dst, cut, n);
 			due = (t->left >> i & 1) ? pad : 0;
 		} else
 			due += t->width[i];
 		due += GAP;
 	}
 	return (s);
+}
+
+static void
+fit(struct cl_table *t, size_t indent)
+{
+	size_t total = indent;
+	unsigned i, widest;
+
+	for (i = 0; i < t->ncolumns; i++)
+		if (!(t->drop >> i & 1) && t->width[i] > 0)
+			total += (i == 0 ? 0 : GAP) + t->width[i];
+	for (; total > CL_TABLE_WIDTH; total--) {
+		for (i = 0, widest = t->ncolumns; i < t->ncolumns; i++)
+			if ((t->fit >> i & 1) && (widest == t->ncolumns ||
+			    t->width[i] > t->width[widest]))
+				widest = i;
+		if (widest == t->ncolumns || t->width[widest] <= NAME_MIN)
+			break;
+		t->width[widest]--;
+	}
 }
 
 int
@@ -106,6 +163,7 @@ cl_table_print(struct cl_table *t, struct cl_dst *dst, unsigned indent,
 	assert(t->ncells % t->ncolumns == 0);
 	if (t->text.bad)
 		status = cl_fail_nomem(err, "a table");
+	fit(t, indent);
 	for (i = 0; i < t->ncells && status == CL_OK; i += t->ncolumns) {
 		if (bold && i == 0)
 			cl_dst_printf(dst, "\033[1m");

@@ -101,19 +101,43 @@ golden()
 	        {a: null, b: 0.25, c: null}]]'
 	cl-report --table none tables.cls >got
 	diff -u - got <<-'END'
-	run 1: t.clt
+	run 1: t.clt, stats
 
 	none: no rows
 	END
-	cl-report --table absent tables.cls | grep -qx 'no such table'
-	[ -z "$(cl-report -f tsv --table absent tables.cls)" ]
+}
+
+@test "a table that no run has is misuse, and is told which there are" {
+	stream tables
+	stream known
+	names=$(cl-report -f json tables.cls |
+	    jq -r '.runs[0].tables | keys_unsorted | join(", ")')
+	for form in text tsv json; do
+		run --separate-stderr cl-report -f $form --table use \
+		    tables.cls known.cls tables.cls
+		status_is 2
+		stderr_is "cl-report: --table \"use\": no run has it;\
+ there are $names"
+	done
+	run --separate-stderr cl-report --table reuse known.cls
+	status_is 2
+	stdout_is ""
+	stderr_is "cl-report: --table \"reuse\": no run has it;\
+ there are no tables"
+	run --separate-stderr cl-report --table reuse known.cls tables.cls
+	status_is 0
+	[ "${lines[0]}" = "run 2: t.clt, stats" ]
+	cl-replay --io model --device read=7G,latency=80us,depth=32 \
+	    --cache 25% "$ROOT/traces/novel.clt" |
+	    cl-report --table read_latency | sed -n 1p >got
+	grep -qx 'run 1: .*novel.clt, lru, 128 experts cached.*' got
 }
 
 @test "modelled times say so, and reads, routing and memory what they were" {
 	golden model text 0
 	[ "$(awk 'length > 80' got | wc -l)" -eq 0 ]
 	stream known
-	cl-report model.cls known.cls | tail -2 >got
+	cl-report model.cls known.cls | sed -n '/^  1 /,/^  2 /p' >got
 	diff -u - got <<-'END'
 	  1  SYNTHETIC t.clt   lru           8      10  40.00%   117 KiB  MODELLED 2000
 	  2  traces/novel.clt  lru         128       8  75.00%  1.37 MiB           2667
@@ -176,21 +200,144 @@ point()
 	diff -u - got <<-'END'
 	sweep of t.clt: hits / accesses
 
-	experts cached       16       64      128
-	lru               0.00%           *50.00%
-	sieve           *10.00%  *25.00%  *50.00%
-	belady           25.00%           100.00%
+	experts cached       16      64      128
+	lru               0.00%           50.00%
+	sieve           *10.00%  25.00%   50.00%
+	belady +         25.00%          100.00%
 	* best of its budget, but for what knows the future
+	+ knows the future, or was fitted on this trace
 	END
-	cl-report sweep.cls | tail -7 | diff -u got -
+	cl-report sweep.cls | tail -8 | diff -u got -
 	cl-report --sweep -f tsv sweep.cls | sed -n 1,2p >got
 	diff -u - got <<-'END'
-	trace	policy	cache_experts	tokens	accesses	hits	misses	hit_rate
-	t.clt	lru	128	8	40	20	20	0.5
+	trace	policy	cache_experts	tokens	accesses	hits	misses	hit_rate	contract	partition	prefill	budget	complete	decode_accesses	decode_hits	decode_hit_rate
+	t.clt	lru	128	8	40	20	20	0.5		global		128e	1	0	0	
 	END
 	cl-report --sweep -f json sweep.cls | jq -e 'length == 7 and .[1] ==
 	    {trace: "t.clt", policy: "lru", cache_experts: 16, tokens: 8,
-	    accesses: 40, hits: 0, misses: 40, hit_rate: 0, complete: true}'
+	    accesses: 40, hits: 0, misses: 40, hit_rate: 0, contract: null,
+	    partition: "global", prefill: null, budget: "16e", complete: true,
+	    decode_accesses: 0, decode_hits: 0, decode_hit_rate: null}'
+}
+
+@test "policies are told apart by their whole names, however long" {
+	long=/a/very/long/path/to/some/folder
+	for p in "static:$long/a.clt" "static:$long/b.clt" \
+	    wtinylfu:window=10,period=100,sketch={1,2}; do
+		point t.clt "$p" 16 $((++n))
+	done >long.cls
+	cl-report --sweep long.cls >got
+	diff -u - got <<-'END'
+	sweep of t.clt: hits / accesses
+
+	experts cached                           16
+	static:/a/ver...e/folder/a.clt [1]    2.50%
+	static:/a/ver...e/folder/b.clt [2]    5.00%
+	wtinylfu:wind...d=100,sketch=1 [3]    7.50%
+	wtinylfu:wind...d=100,sketch=2 [4]  *10.00%
+	* best of its budget, but for what knows the future
+	[1] static:/a/very/long/path/to/some/folder/a.clt
+	[2] static:/a/very/long/path/to/some/folder/b.clt
+	[3] wtinylfu:window=10,period=100,sketch=1
+	[4] wtinylfu:window=10,period=100,sketch=2
+	END
+	cl-report --sweep -f tsv long.cls | cut -f 2 >got
+	diff -u - got <<-END
+	policy
+	static:$long/a.clt
+	static:$long/b.clt
+	wtinylfu:window=10,period=100,sketch=1
+	wtinylfu:window=10,period=100,sketch=2
+	END
+	cl-report --sweep -f json long.cls |
+	    jq -e "[.[].policy] | unique | length == 4"
+}
+
+@test "budgets are headed by what was asked for, or by their share" {
+	cl-replay --policy lru,infinite --cache 10%,64e,4M \
+	    "$ROOT/traces/novel.clt" >asked.cls
+	cl-report --sweep asked.cls | sed -n '4,7p' >got
+	diff -u - got <<-'END'
+	experts cached      51      64     341
+	of a budget of     10%  12.50%      4M
+	lru              0.00%  20.33%  78.66%
+	infinite +      94.44%  94.44%  94.44%
+	END
+	cl-replay --io none --policy infinite "$ROOT/traces/novel.clt" |
+	    cl-report --sweep | grep -q '^experts cached *512$'
+}
+
+@test "decode has a matrix of its own where there is a prefill" {
+	t=$ROOT/traces/novel.clt
+	cl-replay --policy lru,lirs --cache 10%,25% "$t" >both.cls
+	cl-report --sweep both.cls >got
+	[ "$(grep -c '^sweep of' got)" -eq 1 ]
+	for p in lru lirs; do
+		sed -n '/^decode alone: /,$p' got | grep "^$p" |
+		    grep -o '[0-9.]*%' >shown
+		cl-report -f json both.cls | jq -r ".runs[] |
+		    select(.policy | startswith(\"$p\")) | .phases.decode |
+		    \"\(.hits) \(.accesses)\"" |
+		    awk '{ printf "%.2f%%\n", 100 * $1 / $2 }' >true
+		diff -u true shown
+		[ "$(wc -l <shown)" -eq 2 ]
+	done
+	! cl-replay --policy lru,lirs --prefill skip "$t" |
+	    cl-report --sweep | grep -q 'decode alone' || false
+}
+
+@test "matrices and lists say in what their runs differ" {
+	t=$ROOT/traces/novel.clt
+	{
+		cl-replay --contract serial --cache 10%,20% "$t"
+		cl-replay --io none --warmup 100 "$t"
+		cl-replay --curve --contract serial "$t"
+		cl-replay --curve --contract event "$t"
+		cl-replay --stats "$t"
+		cat "$t" "$t" | cl-replay --io none
+	} >mixed.cls
+	cl-report --sweep mixed.cls | grep -A 1 '^sweep of' >got
+	diff -u - got <<-END
+	sweep of $t: hits / accesses
+	  contract=serial prefill=union warmup=0
+	--
+	sweep of $t: hits / accesses
+	  contract=event prefill=union warmup=100
+	--
+	sweep of standard input: hits / accesses
+	  contract=event prefill=union warmup=0
+	--
+	sweep of standard input (2): hits / accesses
+	  contract=event prefill=union warmup=0
+	END
+	cl-report mixed.cls | sed -n '/^run  trace/,/^$/p' >got
+	[ "$(awk 'length > 80' got | wc -l)" -eq 0 ]
+	grep -q '^  4 .* curve lru serial  *-  *[0-9]*  *-' got
+	grep -q '^  5 .* curve lru event  *-  *[0-9]*  *-' got
+	grep -q '^  6 .* stats  *-  *[0-9]*  *-' got
+	grep '^runs* [0-9]' got >told
+	diff -u - told <<-'END'
+	runs 1-2 have contract=serial warmup=0
+	run 3 has contract=event warmup=100
+	run 4 has contract=serial warmup=0
+	run 5 has contract=event warmup=0
+	runs 7-8 have contract=event warmup=0
+	END
+	cl-replay --stats "$t" "$t" "$ROOT/traces/speech.clt" |
+	    cl-report | grep '^all  3 traces ' >got
+	! grep -q '%' got || false
+}
+
+@test "a sweep without a replay is told, and is trouble" {
+	stream curve
+	cat curve.cls curve.cls >two.cls
+	for form in text tsv json; do
+		run --separate-stderr cl-report --sweep -f $form two.cls
+		status_is 2
+		stdout_is ""
+		stderr_is "cl-report: --sweep: 2 runs came, and none is a\
+ replay with a cache"
+	done
 }
 
 @test "a real sweep is one matrix, and what has hindsight is best of nothing" {
@@ -198,12 +345,8 @@ point()
 	cl-replay --policy "lru,static,static:$t" --cache 5%,10% "$t" |
 	    cl-report --sweep >got
 	[ "$(grep -c '^sweep of' got)" -eq 1 ]
-	awk '/^lru/ { lru = $0 }
-	    /^static / { known = $0 }
-	    /^static:/ { named = $0 }
-	    END { n = gsub(/\*/, "", lru)
-		exit !(n > 0 && known ~ /%/ && named ~ /%/ &&
-		    known named !~ /\*/) }' got
+	[ "$(grep -c '^static.* + .*%' got)" -eq 4 ]
+	! grep '^static' got | grep -qF '*' || false
 }
 
 @test "each trace has a matrix of its own, and few runs have none unasked" {
@@ -370,11 +513,14 @@ sums()
 	cl-report known.cls - <nodata.cls >three
 	diff -u one two
 	diff -u one three
-	tail -3 one >got
+	sed -n '/^run  trace/,$p' one >got
 	diff -u - got <<-'END'
 	run  trace             policy  experts  tokens    hits    demand  tokens/s
 	  1  traces/novel.clt  lru         128       8  75.00%  1.37 MiB      2667
 	  2  short.clt         lru           4       0       -       0 B         -
+	run 1 has model=cl-moe-8x64 prefill=union warmup=0 io=real threads=4
+	    os_cache=keep
+	run 2 has warmup=100
 	END
 	cl-report -f json known.cls nodata.cls | jq -e '.runs | length == 2'
 }
@@ -406,14 +552,23 @@ sums()
 }
 
 @test "the summary tells policies' parameters and partitions apart" {
-	sed -e 's/policy str lru/policy str wtinylfu:window=25/' \
-	    -e 's/partition str global/partition str layer/' "$IN/known.in" |
-	    mkcls >layer.cls
-	stream known
-	run cl-report known.cls layer.cls
-	grep -q '^  1  traces/novel.clt  lru  ' <<<"$output"
-	grep -q '^  2  traces/novel.clt  wtinylfu:window=25 by layer  ' \
-	    <<<"$output"
+	cp "$ROOT/traces/novel.clt" .
+	for p in lru,wtinylfu:window=25 "static:$PWD/novel.clt"; do
+		cl-replay --io none --policy $p --partition layer novel.clt
+	done >layer.cls
+	cl-report layer.cls >got
+	grep -q '^  1  novel.clt  lru by layer  ' got
+	grep -q '^  2  novel.clt  wtinylfu:window=25 by layer  ' got
+	for p in lru,wtinylfu:window=25 "static:$PWD/novel.clt"; do
+		cl-replay --io none --policy $p --partition layer \
+		    "$PWD/novel.clt"
+	done >long.cls
+	cl-report long.cls >got
+	sed -n '/^run  trace/,$p' got | awk 'length > 80 { exit 1 }'
+	grep -q '^  2  .*\.\.\..*l.clt  wtin.*by layer  ' got
+	grep -q '^  3  .*\.\.\..*l.clt  stat.*by layer  ' got
+	[ "$(grep '^run 1: ' got | wc -L)" -le 80 ]
+	grep -q "^trace  *$PWD/novel.clt" got
 }
 
 @test "a stream cut at any byte shows what is intact, marked, and is trouble" {
@@ -488,8 +643,7 @@ sums()
 }
 
 @test "misuse says how to use it" {
-	usage="usage: cl-report [-ahV] [--expect-runs N] [-f text|tsv|json]\
- [--events | --sweep | --table NAME] [stats ...]"
+	usage="usage: cl-report [options] [stats ...]"
 	run --separate-stderr cl-report -f html
 	status_is 2
 	stdout_is ""
