@@ -168,6 +168,7 @@ take_locality(const struct options_row *row, void *options, const char *arg)
 	struct trace_options *o = options;
 
 	(void)row;
+	o->locality_said = true;
 	o->synth.locality = fe_f64("--locality", arg, 0,
 	    CL_SYNTH_LOCALITY_MAX);
 }
@@ -348,6 +349,8 @@ parse_options(struct trace_options *o, int argc, char **argv)
 		o->synth.mode = CL_SYNTH_FIXED;
 	options_check(rows, NROWS, given, 1u << o->mode,
 	    modes[o->mode].name);
+	if (o->locality_said && o->synth.mode == CL_SYNTH_NOISE)
+		fe_misuse("--locality means nothing to --synthetic=noise");
 	check_operands(o);
 	check_archive(o);
 	resolve_files(o);

@@ -75,6 +75,7 @@ struct trace_options {
 	/* making */
 	struct cl_synth_options synth;
 	bool		 synth_said;	/* its mode was given */
+	bool		 locality_said;
 
 	/* loading */
 	uint32_t	 layers;	/* 0: not given */

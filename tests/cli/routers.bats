@@ -161,3 +161,11 @@ beside()
 	status_is 2
 	stderr_is "cl-trace: 2 sequences have no room in a pass of 1 tokens"
 }
+
+@test "noise has no locality, and refuses one" {
+	run --separate-stderr cl-trace --synthetic=noise --locality 2 "$MODEL"
+	status_is 2
+	stdout_is ""
+	[ "${stderr_lines[0]}" = \
+	    "cl-trace: --locality means nothing to --synthetic=noise" ]
+}
