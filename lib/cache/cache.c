@@ -157,7 +157,8 @@ cl_cache_begin(struct cl_cache *c, const struct cl_cache_places *places,
 {
 
 	memcpy(c->places, places, c->npools * sizeof(*places));
-	return (c->policy->begin(c, first) == 0 ? CL_OK :
+	memcpy(c->next, first, c->nkeys * sizeof(*first));
+	return (c->policy->begin(c) == 0 ? CL_OK :
 	    cl_fail_nomem(err, "the cache's view of what is to come"));
 }
 

@@ -377,8 +377,9 @@ deal(const struct cl_cache *c, struct belady *b, uint64_t *from)
 	return (n);
 }
 
+/* Places are counted anew, and so are next uses, of whoever is resident. */
 static int
-belady_begin(struct cl_cache *c, const uint32_t *first)
+belady_begin(struct cl_cache *c)
 {
 	struct belady *b = c->state;
 	uint32_t i, k, key;
@@ -391,7 +392,7 @@ belady_begin(struct cl_cache *c, const uint32_t *first)
 		for (k = 0; k < c->pool[i].nkeys; k++) {
 			key = c->pool[i].first_key + k;
 			if (cache_resident(c, key))
-				mark(&b->marks[i], key, first[key]);
+				mark(&b->marks[i], key, c->next[key]);
 		}
 	return (0);
 }

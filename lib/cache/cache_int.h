@@ -79,8 +79,8 @@ struct policy {
 	/* The policy's own state for the cache, or NULL when out of memory. */
 	void	*(*open)(const struct cl_cache *);
 	void	 (*free)(void *);
-	/* Of one that foresees: a trace, and first uses; -1: out of memory. */
-	int	 (*begin)(struct cl_cache *, const uint32_t *first);
+	/* Of one that foresees: another trace; -1: out of memory. */
+	int	 (*begin)(struct cl_cache *);
 	void	 (*serve)(struct cl_cache *, struct pool *, const uint32_t *,
 		    uint32_t);
 	/* What the flag "compat" makes of it, or NULL where there is none. */
@@ -104,7 +104,7 @@ struct cl_cache {
 	uint32_t	 event;		/* number of the event at hand */
 	uint16_t	*known;		/* of each key: class, PINNED */
 	uint32_t	*slot;		/* of each key; NULL: nobody asks */
-	uint32_t	*next;		/* of each key, as foretold, or NULL */
+	uint32_t	*next;		/* of each key, in the trace, or NULL */
 	struct cl_cache_places *places;	/* of each pool, likewise */
 	uint32_t	*spare;		/* compat: slots, free ones behind */
 	uint32_t	 dropped;	/* compat: the last, or NO_KEY */

@@ -1,29 +1,32 @@
 /*
  * The policies that know the future against the true minimum, found by trying
- * every decision there is, on every short trace; and belady against a twin
- * that looks at every resident for each victim.
+ * every decision there is, on every short trace; and against a twin that looks
+ * at every resident for each victim, in caches that have seen other traces.
  */
 
 #include <string.h>
 
 #include "cl/cache.h"
 #include "cl/err.h"
+#include "cl/order.h"
 #include "cl/rng.h"
 #include "unit.h"
 
 #define FEW		4u		/* experts of short traces */
 #define SETS		(1u << FEW)
 #define LENGTH_MAX	8u		/* accesses of a short trace */
-#define NKEYS		16u
+#define NKEYS		40u
 #define NEVENTS		400u
+#define NACCESSES	1600u
+#define TABLE		64u		/* entries of belady's smallest one */
 
 /* A trace: event i is the n keys from key[i x n] on. */
 struct trace {
 	uint32_t	nevents;
 	uint32_t	n;
-	uint32_t	key[NEVENTS * FEW];
-	uint32_t	next[NEVENTS * FEW];
-	uint32_t	at[NEVENTS * FEW + NKEYS];	/* keys, by place */
+	uint32_t	key[NACCESSES];
+	uint32_t	next[NACCESSES];
+	uint32_t	at[NACCESSES + NKEYS];	/* keys, by place */
 	uint32_t	first[NKEYS];
 };
 
@@ -41,7 +44,7 @@ before(const struct trace *t, uint32_t i, uint32_t j, bool by_next)
 static void
 look_ahead(struct trace *t, bool event, bool by_next)
 {
-	uint32_t place[NEVENTS * FEW + NKEYS], n = t->nevents * t->n;
+	uint32_t place[NACCESSES + NKEYS], n = t->nevents * t->n;
 	uint32_t e, i, j;
 
 	for (i = 0; i < NKEYS; i++)
@@ -85,7 +88,7 @@ static void
 foresee(const char *policy, struct trace *t, enum cl_contract contract)
 {
 
-	look_ahead(t, contract == CL_CONTRACT_EVENT,
+	look_ahead(t, contract != CL_CONTRACT_SERIAL,
 	    policy_of(policy).info->foresees == CL_FUTURE_PLACES);
 }
 
@@ -268,21 +271,47 @@ event_has_the_true_minimum(void)
 	every_trace(3, 3, CL_CONTRACT_EVENT);
 }
 
+/* Is access i the same as another one of its event before it? */
+static bool
+repeats(const struct trace *t, uint32_t i)
+{
+	uint32_t j = i - i % t->n;
+
+	while (j < i && t->key[j] != t->key[i])
+		j++;
+	return (j < i);
+}
+
 static void
 random_trace(struct trace *t, uint64_t *rng, uint32_t nevents, uint32_t n,
     uint32_t nkeys)
 {
-	uint32_t i, j;
+	uint32_t i;
+
+	t->nevents = nevents;
+	t->n = n;
+	for (i = 0; i < nevents * n; i++)
+		do
+			t->key[i] = (uint32_t)cl_rng_below(rng, nkeys);
+		while (repeats(t, i));
+}
+
+/* Of some keys alone, but for a while from access `any` on. */
+static void
+random_phase(struct trace *t, uint64_t *rng, uint32_t nevents, uint32_t n,
+    uint32_t nkeys, uint32_t any)
+{
+	uint32_t i, base = (uint32_t)cl_rng_below(rng, nkeys);
+	uint32_t some = n + (uint32_t)cl_rng_below(rng, nkeys - n + 1), of;
 
 	t->nevents = nevents;
 	t->n = n;
 	for (i = 0; i < nevents * n; i++)
 		do {
-			t->key[i] = (uint32_t)cl_rng_below(rng, nkeys);
-			for (j = i - i % n; j < i && t->key[j] != t->key[i];
-			    j++)
-				;
-		} while (j < i);
+			of = i >= any && i < any + nkeys ? nkeys : some;
+			t->key[i] = (base + (uint32_t)cl_rng_below(rng, of)) %
+			    nkeys;
+		} while (repeats(t, i));
 }
 
 static void
@@ -299,107 +328,258 @@ longer_traces_have_it_too(void)
 	}
 }
 
-/* Of residents that are not pinned, the furthest, then the highest. */
+/* What looks at all, and at nobody's places but those that are told. */
+struct twin {
+	bool		 bypass;
+	uint32_t	 nslots;
+	uint32_t	 nused;
+	uint32_t	 naccesses;	/* places of uses */
+	bool		 resident[NKEYS];
+	bool		 pinned[NKEYS];
+	uint32_t	 next[NKEYS];
+
+	/* the event at hand */
+	const uint32_t	*key;		/* of each member ... */
+	const uint32_t	*then;		/* its use after this one */
+	uint32_t	 n;
+	bool		 hit[NKEYS];
+	bool		 kept[NKEYS];
+	uint32_t	 victim[NKEYS];
+};
+
+/* Of residents that are not pinned, the furthest. */
 static uint32_t
-furthest(const bool *resident, const bool *pinned, const uint32_t *next)
+furthest(const struct twin *w)
 {
 	uint32_t i, v = CL_CACHE_NO_KEY;
 
 	for (i = 0; i < NKEYS; i++)
-		if (resident[i] && !pinned[i] &&
-		    (v == CL_CACHE_NO_KEY || next[i] >= next[v]))
+		if (w->resident[i] && !w->pinned[i] &&
+		    (v == CL_CACHE_NO_KEY || w->next[i] > w->next[v]))
 			v = i;
 	return (v);
 }
 
-static void
-belady_equals_its_twin(void)
+/* Room for one more: a free slot, or that of a victim. */
+static bool
+make_room(struct twin *w, uint32_t *victim)
 {
-	bool resident[NKEYS] = { false }, pinned[NKEYS];
-	uint32_t next[NKEYS] = { 0 }, e, i, v, nslots, nused, key;
-	const struct cl_cache_outcome *out;
-	struct cl_cache *c;
-	struct trace t;
-	uint64_t rng = 3;
 
-	for (nslots = 1; nslots <= NKEYS; nslots++) {
-		memset(resident, 0, sizeof(resident));
-		nused = 0;
-		random_trace(&t, &rng, NEVENTS, 3, NKEYS);
-		look_ahead(&t, true, false);
-		c = cache_of("belady", NKEYS, nslots, CL_CONTRACT_EVENT);
-		begin(c, &t);
-		for (e = 0; e < t.nevents; e++) {
-			out = serve(c, &t, e);
-			memset(pinned, 0, sizeof(pinned));
-			for (i = 3 * e; i < 3 * e + 3; i++)
-				pinned[t.key[i]] = resident[t.key[i]];
-			for (i = 0; i < 3; i++) {
-				key = t.key[3 * e + i];
-				v = CL_CACHE_NO_KEY;
-				if (!resident[key] && nused == nslots) {
-					v = furthest(resident, pinned, next);
-					if (v != CL_CACHE_NO_KEY)
-						resident[v] = false;
-				} else
-					nused += !resident[key];
-				assert(out->victim[i] == v);
-				resident[key] = pinned[key] =
-				    !(out->class[i] & CL_CACHE_NOT_KEPT);
-			}
-			for (i = 3 * e; i < 3 * e + 3; i++)
-				next[t.key[i]] = t.next[i];
-		}
-		cl_cache_free(c);
+	*victim = CL_CACHE_NO_KEY;
+	if (w->nused < w->nslots) {
+		w->nused++;
+		return (true);
+	}
+	if ((*victim = furthest(w)) == CL_CACHE_NO_KEY)
+		return (false);
+	w->resident[*victim] = false;
+	return (true);
+}
+
+/* All that are missing come in, one after another. */
+static void
+twin_admit(struct twin *w)
+{
+	uint32_t i, key;
+
+	for (i = 0; i < w->n; i++) {
+		key = w->key[i];
+		if (!w->kept[i])
+			w->kept[i] = make_room(w, &w->victim[i]);
+		w->resident[key] = w->pinned[key] = w->kept[i];
 	}
 }
+
+/* The nearest of all that are missing come in, while they gain by it. */
+static void
+twin_choose(struct twin *w)
+{
+	uint32_t i, best, v, left[NKEYS], nleft = 0, nkept = 0;
+	bool full, in[NKEYS] = { false };
+
+	for (;;) {
+		for (best = w->n, i = 0; i < w->n; i++)
+			if (!w->kept[i] && !in[i] && (best == w->n ||
+			    w->then[i] < w->then[best]))
+				best = i;
+		full = w->nused + nkept == w->nslots;
+		v = furthest(w);
+		if (best == w->n || (full && (v == CL_CACHE_NO_KEY ||
+		    w->then[best] > w->next[v] ||
+		    w->then[best] >= w->naccesses)))
+			break;
+		in[best] = true;
+		if (full)
+			w->resident[left[nleft++] = v] = false;
+		else
+			nkept++;
+	}
+	w->nused += nkept;
+	for (v = 0, i = 0; i < w->n; i++) {
+		w->kept[i] |= in[i];
+		w->resident[w->key[i]] = w->kept[i];
+		if (in[i] && nkept > 0)
+			nkept--;
+		else if (in[i])
+			w->victim[i] = left[v++];
+	}
+}
+
+/* All come in, and who is furthest leaves, newcomer or not. */
+static void
+twin_retain(struct twin *w)
+{
+	uint32_t i, nin = w->nused, v, left[NKEYS], nleft = 0;
+	bool old[NKEYS];
+
+	memcpy(old, w->resident, sizeof(old));
+	for (i = 0; i < w->n; i++) {
+		nin += !w->resident[w->key[i]];
+		w->resident[w->key[i]] = true;
+		w->next[w->key[i]] = w->then[i];
+	}
+	for (; nin > w->nslots; nin--) {
+		w->resident[v = furthest(w)] = false;
+		if (old[v])
+			left[nleft++] = v;
+	}
+	for (v = 0, i = 0; i < w->n; i++) {
+		w->kept[i] = w->resident[w->key[i]];
+		if (!w->kept[i] || old[w->key[i]])
+			continue;
+		if (w->nused < w->nslots)
+			w->nused++;
+		else
+			w->victim[i] = left[v++];
+	}
+}
+
+/* So many members from access i of a trace on are an event. */
+static void
+twin_serve(struct twin *w, const struct trace *t, uint32_t i, uint32_t n,
+    enum cl_contract contract)
+{
+
+	w->key = t->key + i;
+	w->then = t->next + i;
+	w->n = n;
+	memset(w->pinned, 0, sizeof(w->pinned));
+	for (i = 0; i < n; i++) {
+		w->victim[i] = CL_CACHE_NO_KEY;
+		w->hit[i] = w->kept[i] = w->resident[w->key[i]];
+		w->pinned[w->key[i]] = w->hit[i];
+	}
+	if (contract == CL_CONTRACT_RETAIN) {
+		memset(w->pinned, 0, sizeof(w->pinned));
+		twin_retain(w);
+	} else if (w->bypass)
+		twin_choose(w);
+	else
+		twin_admit(w);
+	for (i = 0; i < n; i++)
+		w->next[w->key[i]] = w->then[i];
+}
+
+/* A cache and its twin go through a trace, whatever they had before. */
+static void
+agree(struct cl_cache *c, struct twin *w, const struct trace *t,
+    enum cl_contract contract)
+{
+	uint32_t n = contract == CL_CONTRACT_SERIAL ? 1 : t->n, e, i, j;
+	const struct cl_cache_outcome *out;
+
+	begin(c, t);
+	memcpy(w->next, t->first, sizeof(w->next));
+	w->naccesses = t->nevents * t->n;
+	for (e = 0; e < t->nevents; e++) {
+		out = serve(c, t, e);
+		for (i = 0; i < t->n; i++) {
+			j = i % n;
+			if (j == 0)
+				twin_serve(w, t, e * t->n + i, n, contract);
+			assert(((out->class[i] & 3) == CL_CLASS_HIT) ==
+			    w->hit[j]);
+			assert(out->victim[i] == w->victim[j]);
+			assert(!(out->class[i] & CL_CACHE_NOT_KEPT) ==
+			    w->kept[j]);
+		}
+	}
+}
+
+static const struct way {
+	const char	*policy;
+	enum cl_contract contract;
+} ways[] = {
+	{ "belady", CL_CONTRACT_SERIAL },
+	{ "belady", CL_CONTRACT_EVENT },
+	{ "belady", CL_CONTRACT_RETAIN },
+	{ "belady-bypass", CL_CONTRACT_SERIAL },
+	{ "belady-bypass", CL_CONTRACT_EVENT },
+};
+
+#define NWAYS		(sizeof(ways) / sizeof(ways[0]))
 
 /*
- * A warm cache that is told of a trace's future decides as one that was told
- * of both traces at once.
+ * One cache and several traces, of lengths that the table confuses: where all
+ * were over before, keys come that have not been used since.
  */
 static void
-another_trace_is_foretold_anew(const char *policy)
+a_few_traces(const struct way *way, uint64_t *rng)
 {
-	struct trace both, second;
-	uint32_t i, half = NEVENTS / 2;
-	const struct cl_cache_outcome *a, *b;
-	struct cl_cache *one, *two;
-	uint64_t rng = 21;
+	uint32_t nkeys = 4 + (uint32_t)cl_rng_below(rng, 13), i, nevents;
+	uint32_t nslots = 1 + (uint32_t)cl_rng_below(rng, nkeys);
+	uint32_t n = 1 + (uint32_t)cl_rng_below(rng, 3);
+	struct cl_cache *c = cache_of(way->policy, nkeys, nslots,
+	    way->contract);
+	struct twin w = { .nslots = nslots,
+	    .bypass = strcmp(way->policy, "belady") != 0 };
+	struct trace t;
 
-	random_trace(&both, &rng, NEVENTS, 2, NKEYS);
-	second = both;
-	memmove(second.key, both.key + 2 * half, half * 2 *
-	    sizeof(second.key[0]));
-	second.nevents = half;
-	foresee(policy, &both, CL_CONTRACT_SERIAL);
-	foresee(policy, &second, CL_CONTRACT_SERIAL);
-	one = cache_of(policy, NKEYS, 5, CL_CONTRACT_SERIAL);
-	two = cache_of(policy, NKEYS, 5, CL_CONTRACT_SERIAL);
-	begin(one, &both);
-	begin(two, &both);
-	for (i = 0; i < half; i++) {
-		(void)serve(one, &both, i);
-		(void)serve(two, &both, i);
+	for (i = 0; i < 6; i++) {
+		nevents = TABLE * (uint32_t)cl_rng_below(rng, 4);
+		if (cl_rng_below(rng, 4) == 0)
+			nevents += (uint32_t)cl_rng_below(rng, TABLE);
+		random_phase(&t, rng, nevents, n, nkeys, w.naccesses);
+		foresee(way->policy, &t, way->contract);
+		agree(c, &w, &t, way->contract);
 	}
-	begin(two, &second);
-	for (i = 0; i < half; i++) {
-		a = serve(one, &both, half + i);
-		b = serve(two, &second, i);
-		assert(memcmp(a->class, b->class, 2) == 0);
-		assert(memcmp(a->victim, b->victim, 2 *
-		    sizeof(a->victim[0])) == 0);
-	}
-	cl_cache_free(one);
-	cl_cache_free(two);
+	cl_cache_free(c);
 }
 
 static void
-a_warm_cache_is_foretold_anew(void)
+traces_one_after_another_equal_the_twin(void)
 {
+	uint64_t rng = 3;
+	uint32_t i, j;
 
-	another_trace_is_foretold_anew("belady");
-	another_trace_is_foretold_anew("belady-bypass");
+	for (i = 0; i < NWAYS; i++)
+		for (j = 0; j < 2000; j++)
+			a_few_traces(&ways[i], &rng);
+}
+
+/* As many members as are few, and one more, in free and in taken slots. */
+static void
+large_events_equal_the_twin(void)
+{
+	struct trace t;
+	struct cl_cache *c;
+	uint64_t rng = 5;
+	uint32_t i, n, nslots;
+
+	for (i = 0; i < NWAYS; i++)
+		for (n = CL_ORDER_FEW; n <= CL_ORDER_FEW + 1; n++)
+			for (nslots = 1; nslots <= NKEYS; nslots++) {
+				struct twin w = { .nslots = nslots,
+				    .bypass = strcmp(ways[i].policy,
+				    "belady") != 0 };
+
+				random_trace(&t, &rng, 24, n, NKEYS);
+				foresee(ways[i].policy, &t, ways[i].contract);
+				c = cache_of(ways[i].policy, NKEYS, nslots,
+				    ways[i].contract);
+				agree(c, &w, &t, ways[i].contract);
+				cl_cache_free(c);
+			}
 }
 
 static const struct unit units[] = {
@@ -409,10 +589,9 @@ static const struct unit units[] = {
 	    event_has_the_true_minimum },
 	{ "no decisions have fewer misses on longer traces either",
 	    longer_traces_have_it_too },
-	{ "belady decides as a twin that looks at all",
-	    belady_equals_its_twin },
-	{ "a warm cache is told of another trace's future",
-	    a_warm_cache_is_foretold_anew },
+	{ "one trace after another is decided as by a twin that looks at all",
+	    traces_one_after_another_equal_the_twin },
+	{ "so are events that are large", large_events_equal_the_twin },
 };
 
 UNIT_MAIN(units)
