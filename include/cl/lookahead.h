@@ -9,9 +9,9 @@
  * Memory: 4 bytes an access, 4 an event and 24 a pass; where passes come with
  * what is foretold, 4 bytes for each of that and 4 more an event.  Once it is
  * looked through, 4 more an access, and 4 more where places differ from the
- * order of accesses: under event, and with several pools; and 4 more again
- * where times are asked for.  While it is collected, what is there may have
- * grown twice as large.  Borrows the keys.  One thread.
+ * order of accesses: under event and retain, and with several pools; and 4
+ * more again where times are asked for.  While it is collected, what is there
+ * may have grown twice as large.  Borrows the keys.  One thread.
  */
 
 #include <stdint.h>

@@ -9,11 +9,12 @@
  *
  * Next uses are places, of which no two experts of a pool share one, so each
  * pool has a bit for each place: it is set where a resident is used next.  Two
- * levels above have a bit for each word that is not 0, and whoever is furthest
- * is found by the highest bit of three words.  A use only sets a bit: the one
- * of its own place stays, and time leaves it behind.  Whose a bit is says the
- * array of all places, but that is far away in memory: a small table, which
- * forgets, is asked first.
+ * levels above have a bit for each word that is not 0.  Whoever is furthest is
+ * found by the highest bit of a word in each level, the top one of which is
+ * walked down from where the last mark was: words there are few, one for 2^18
+ * places.  A use only sets a bit: the one of its own place stays, and time
+ * leaves it behind.  Whose a bit is says the array of all places, but that is
+ * far away in memory: a small table, which forgets, is asked first.
  *
  * Members of the event at hand have none ahead until they are used.  Where a
  * bit is found whose expert is no unpinned resident, it was left behind, and

@@ -41,7 +41,7 @@ struct room {
 
 struct cl_lookahead {
 	const struct cl_keys *keys;
-	bool		 view;		/* only what is handed out is its own */
+	bool		 view;		/* collected and seen are borrowed */
 
 	/* collected */
 	uint32_t	*key;		/* of each access */
@@ -366,6 +366,7 @@ cl_lookahead_look(struct cl_lookahead *l, enum cl_contract contract,
 		return (status);
 	for (e = l->nevents; e-- > 0;) {
 		if (pools != NULL) {
+			/* Before the first is none: it wraps. */
 			column = column_of(l, e, column - 1);
 			pool = pools[column];
 		}
