@@ -28,7 +28,7 @@
 #include "cache_serve_int.h"
 
 #define BLOCK		4u		/* ripe ones looked at at once */
-#define FEW		8u		/* of them, and more in large pools */
+#define FEW		8u		/* ripe, and the root of what fits */
 #define SLACK		1e-12		/* more than doubles err by */
 
 struct stamp {
@@ -83,15 +83,20 @@ lfru_free(void *state)
 	free(l);
 }
 
-/* Room for as many keys as can be inside at once, and half as many days. */
+/*
+ * How many days there are, and how many ripe ones are few and many, where so
+ * many keys fit inside at once.  Each victim has all ripe ones looked at, and
+ * after as many victims as are ripe, all that fit may have to be entered again:
+ * few + nfit / few is least at the root.
+ */
 static void
-size_calendar(struct calendar *d, uint32_t nkeys)
+size_calendar(struct calendar *d, uint32_t nfit)
 {
 	uint32_t root = 0;
 
-	for (d->ndays = 1; d->ndays < nkeys / 2; d->ndays *= 2)
+	for (d->ndays = 1; d->ndays < nfit / 2; d->ndays *= 2)
 		;
-	while ((uint64_t)root * root < nkeys)
+	while ((uint64_t)root * root < nfit)
 		root++;
 	d->few = FEW + root;
 	d->many = 2 * d->few;
@@ -141,6 +146,19 @@ lfru_open(const struct cl_cache *c)
 	return (l);
 }
 
+/*
+ * A number of uses or events as a double; of a signed number that is one
+ * instruction, of an unsigned one it is several and a branch.  They agree below
+ * 2^63, where what grows by ones never comes: a calendar's last day is before
+ * nine times now, or ndays from now.
+ */
+INLINE double
+real(uint64_t n)
+{
+
+	return ((double)(int64_t)n);
+}
+
 /* Which event is it? */
 INLINE void
 tick(const struct cl_cache *c, struct lfru *l)
@@ -175,11 +193,10 @@ lower(const struct lfru *l, uint32_t a, uint32_t b)
 INLINE void
 enter(struct lfru *l, struct calendar *d, uint32_t key)
 {
-	double since = (double)(int64_t)event_of(l, key);
-	double count = (double)(int64_t)l->stamp[key].count;
+	double since = real(event_of(l, key));
+	double count = real(l->stamp[key].count);
 	double at = (since - 1 + d->border * count) * (1 - SLACK);
-	double last = (double)(int64_t)((d->today + d->ndays - 1) <<
-	    d->day_bits);
+	double last = real((d->today + d->ndays - 1) << d->day_bits);
 	uint64_t day = (uint64_t)(int64_t)(at < last ? at : last) >>
 	    d->day_bits;
 	uint32_t *first = &d->day[day & (d->ndays - 1)];
@@ -198,7 +215,7 @@ enter(struct lfru *l, struct calendar *d, uint32_t key)
 static void
 raise_border(struct lfru *l, struct calendar *d)
 {
-	double now = (double)(int64_t)(l->now + 1), sum = 0;
+	double now = real(l->now + 1), sum = 0;
 	uint32_t i, n = d->nripe;
 
 	for (i = 0; i < n; i++)
@@ -238,6 +255,7 @@ begin_anew(const struct cl_cache *c, struct lfru *l, const struct pool *p,
 	for (key = p->first_key; key < end; key++) {
 		if (l->stamp[key].inside)
 			enter(l, d, key);
+		/* If once is not enough, the next key or day does it again. */
 		if (d->nripe >= d->many)
 			raise_border(l, d);
 	}
@@ -260,6 +278,10 @@ advance(struct lfru *l, struct calendar *d)
 			enter(l, d, key);
 		}
 	}
+	/*
+	 * Days bring any number at once, so once may not be enough; but each
+	 * time an eighth of them leave, or many is twice their number.
+	 */
 	while (d->nripe >= d->many)
 		raise_border(l, d);
 }
@@ -268,7 +290,7 @@ advance(struct lfru *l, struct calendar *d)
 INLINE double
 look(struct lfru *l, struct calendar *d)
 {
-	double now = (double)(int64_t)(l->now + 1), most[BLOCK] = { 0 }, idle;
+	double now = real(l->now + 1), most[BLOCK] = { 0 }, idle;
 	uint32_t i, j;
 
 	for (j = 0; j < BLOCK; j++)
@@ -310,36 +332,59 @@ strike(struct calendar *d, uint32_t i)
 }
 
 /*
- * The ripe one with the lowest score, or NO_KEY where none is at the border.
- * Of who might be it, those that are pinned are taken out, and those that were
- * used since are entered again.
+ * Strike a ripe one that is not what it seems: a pinned one is taken out, one
+ * that was used since is entered again.  True if it was struck.
  */
+INLINE bool
+strike_false(const struct cl_cache *c, struct lfru *l, struct calendar *d,
+    uint32_t i)
+{
+	uint32_t key = d->ripe[i];
+
+	if (cache_pinned(c, key)) {
+		strike(d, i);
+		l->stamp[key].inside = false;
+		return (true);
+	}
+	if (d->since[i] != real(event_of(l, key))) {
+		strike(d, i);
+		enter(l, d, key);
+		return (true);
+	}
+	return (false);
+}
+
+/*
+ * Of those at least so idle, the one with the lowest score; or NO_KEY where one
+ * was struck, after which all have to be looked at again.
+ */
+INLINE uint32_t
+lowest(const struct cl_cache *c, struct lfru *l, struct calendar *d,
+    double least)
+{
+	uint32_t best = find(l, d, least, 0), i;
+
+	for (i = best; i < d->nripe; i = find(l, d, least, i + 1)) {
+		if (strike_false(c, l, d, i))
+			return (NO_KEY);
+		if (lower(l, d->ripe[i], d->ripe[best]))
+			best = i;
+	}
+	return (best);
+}
+
+/* The ripe one with the lowest score, or NO_KEY where none is at the border. */
 static uint32_t
 ripest(const struct cl_cache *c, struct lfru *l, struct calendar *d)
 {
-	uint32_t i, key, best;
+	uint32_t key, best;
 	double most;
 
-again:
-	most = look(l, d) * (1 - SLACK);
-	if (d->nripe == 0 || most < d->border)
-		return (NO_KEY);
-	best = i = find(l, d, most, 0);
-	for (; i < d->nripe; i = find(l, d, most, i + 1)) {
-		key = d->ripe[i];
-		if (cache_pinned(c, key)) {
-			strike(d, i);
-			l->stamp[key].inside = false;
-			goto again;
-		}
-		if (d->since[i] != (double)(int64_t)event_of(l, key)) {
-			strike(d, i);
-			enter(l, d, key);
-			goto again;
-		}
-		if (lower(l, key, d->ripe[best]))
-			best = i;
-	}
+	do {
+		most = look(l, d) * (1 - SLACK);
+		if (d->nripe == 0 || most < d->border)
+			return (NO_KEY);
+	} while ((best = lowest(c, l, d, most)) == NO_KEY);
 	key = d->ripe[best];
 	strike(d, best);
 	l->stamp[key].inside = false;
