@@ -23,6 +23,7 @@
  */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cl/num.h"
 #include "cache_serve_int.h"
@@ -64,6 +65,8 @@ struct lfru {
 	double		*since;
 	double		*rate;
 	double		*idle;		/* of a pool's ripe ones, looked at */
+	uint32_t	*all;		/* that are inside, while begun anew */
+	uint64_t	 spent;		/* the event that pins all; 0: none */
 };
 
 static void
@@ -80,6 +83,7 @@ lfru_free(void *state)
 	free(l->since);
 	free(l->rate);
 	free(l->idle);
+	free(l->all);
 	free(l);
 }
 
@@ -126,8 +130,10 @@ lfru_open(const struct cl_cache *c)
 	l->since = calloc(nripe, sizeof(*l->since));
 	l->rate = calloc(nripe, sizeof(*l->rate));
 	l->idle = calloc(most + BLOCK, sizeof(*l->idle));
+	l->all = calloc(most, sizeof(*l->all));
 	if (l->stamp == NULL || l->day == NULL || l->ripe == NULL ||
-	    l->since == NULL || l->rate == NULL || l->idle == NULL) {
+	    l->since == NULL || l->rate == NULL || l->idle == NULL ||
+	    l->all == NULL) {
 		lfru_free(l);
 		return (NULL);
 	}
@@ -230,20 +236,35 @@ raise_border(struct lfru *l, struct calendar *d)
 		d->many = 2 * d->nripe;		/* they are all alike */
 }
 
+/* All that are inside, into l->all; those that are pinned are taken out. */
+static uint32_t
+gather(const struct cl_cache *c, struct lfru *l, const struct calendar *d)
+{
+	uint32_t i, n = d->nripe, nleft = 0, key;
+
+	memcpy(l->all, d->ripe, n * sizeof(*l->all));
+	for (i = 0; i < d->ndays; i++)
+		for (key = d->day[i]; key != NO_KEY; key = l->stamp[key].next)
+			l->all[n++] = key;
+	for (i = 0; i < n; i++) {
+		key = l->all[i];
+		l->stamp[key].inside = !cache_pinned(c, key);
+		if (l->stamp[key].inside)
+			l->all[nleft++] = key;
+	}
+	return (nleft);
+}
+
 /* Enter all again; the days are for four times the mean age. */
 static void
-begin_anew(const struct cl_cache *c, struct lfru *l, const struct pool *p,
-    struct calendar *d)
+begin_anew(const struct cl_cache *c, struct lfru *l, struct calendar *d)
 {
-	uint32_t key, end = p->first_key + p->nkeys, i;
-	uint64_t age = 0, n = 1;
+	uint32_t i, n = gather(c, l, d);
+	uint64_t age = 0;
 
-	for (key = p->first_key; key < end; key++) {
-		l->stamp[key].inside &= !cache_pinned(c, key);
-		age += l->stamp[key].inside ? l->now - event_of(l, key) : 0;
-		n += l->stamp[key].inside;
-	}
-	for (d->day_bits = 0; 4 * (age / n) >> d->day_bits >= d->ndays;
+	for (i = 0; i < n; i++)
+		age += l->now - event_of(l, l->all[i]);
+	for (d->day_bits = 0; 4 * (age / (n + 1)) >> d->day_bits >= d->ndays;
 	    d->day_bits++)
 		;
 	for (i = 0; i < d->ndays; i++)
@@ -252,9 +273,8 @@ begin_anew(const struct cl_cache *c, struct lfru *l, const struct pool *p,
 	d->border = 0;
 	d->nripe = 0;
 	d->many = 2 * d->few;
-	for (key = p->first_key; key < end; key++) {
-		if (l->stamp[key].inside)
-			enter(l, d, key);
+	for (i = 0; i < n; i++) {
+		enter(l, d, l->all[i]);
 		/* If once is not enough, the next key or day does it again. */
 		if (d->nripe >= d->many)
 			raise_border(l, d);
@@ -391,18 +411,26 @@ ripest(const struct cl_cache *c, struct lfru *l, struct calendar *d)
 	return (key);
 }
 
-/* The lowest that is not pinned leaves; or NO_KEY. */
+/*
+ * The lowest that is not pinned leaves; or NO_KEY, which all that the event
+ * still misses get without another look.
+ */
 static uint32_t
 take_lowest(const struct cl_cache *c, struct lfru *l, const struct pool *p)
 {
 	struct calendar *d = &l->calendar[p->number];
 	uint32_t key;
 
+	if (l->spent == l->now)
+		return (NO_KEY);
 	advance(l, d);
-	if ((key = ripest(c, l, d)) != NO_KEY)
-		return (key);
-	begin_anew(c, l, p, d);
-	return (ripest(c, l, d));
+	if ((key = ripest(c, l, d)) == NO_KEY) {
+		begin_anew(c, l, d);
+		key = ripest(c, l, d);
+	}
+	if (key == NO_KEY)
+		l->spent = l->now;
+	return (key);
 }
 
 INLINE bool
