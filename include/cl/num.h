@@ -52,6 +52,22 @@ cl_ispow2(uint64_t n)
 	return (n != 0 && (n & (n - 1)) == 0);
 }
 
+/*
+ * How many bits are set.  By hand, as without an instruction for it, which the
+ * least x86-64 has not, gcc's __builtin_popcountll is a call that looks bytes
+ * up in a table; where there is one, gcc knows this for what it is.
+ */
+static inline uint32_t
+cl_popcount(uint64_t v)
+{
+
+	v -= v >> 1 & UINT64_C(0x5555555555555555);
+	v = (v & UINT64_C(0x3333333333333333)) +
+	    (v >> 2 & UINT64_C(0x3333333333333333));
+	v = (v + (v >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+	return ((uint32_t)(v * UINT64_C(0x0101010101010101) >> 56));
+}
+
 /* floor(a * b / c) without overflow; c > 0 and the result must fit. */
 uint64_t	cl_muldiv(uint64_t a, uint64_t b, uint64_t c);
 

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "cl/num.h"
 #include "cache_serve_int.h"
 
 #define WORD	64u			/* places */
@@ -237,7 +238,7 @@ clock_word(struct cl_cache *c, struct pool *p, const uint32_t *keys,
 	}
 	clear &= nearest < WORD ? bit_of(nearest) - 1 : UINT64_MAX;
 	nmisses = word_sum(word >> 1 & WORD_ONES);
-	if ((uint32_t)__builtin_popcountll(clear) < nmisses)
+	if (cl_popcount(clear) < nmisses)
 		return (false);
 	digest = take_places(c, k, o, keys, word & WORD_MISSES, clear);
 	for (i = 0; i < n; i++)

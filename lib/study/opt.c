@@ -31,6 +31,7 @@
 #include <stdlib.h>
 
 #include "cl/err.h"
+#include "cl/num.h"
 #include "cl/opt.h"
 
 #define WORD	64u			/* places */
@@ -207,11 +208,13 @@ moved(const struct cl_opt *o, uint32_t place)
 {
 	uint64_t word = o->matters[place / WORD] & (bit(place) * 2 - 1);
 
-	return (o->before[place / WORD] +
-	    (uint32_t)__builtin_popcountll(word));
+	return (o->before[place / WORD] + cl_popcount(word));
 }
 
-/* None moves back, and none past another. */
+/*
+ * In place, from the front on, as none moves to a higher place: where one is
+ * put was read before, and tracks keep their order.
+ */
 static void
 move_tracks(const struct cl_opt *o, struct tracks *t)
 {
@@ -249,7 +252,7 @@ move(struct cl_opt *o)
 		}
 	for (i = 0; i < o->nwords[0]; i++) {
 		o->before[i] = n;
-		n += (uint32_t)__builtin_popcountll(o->matters[i]);
+		n += cl_popcount(o->matters[i]);
 	}
 	o->next = n;			/* behind the last use, which matters */
 	move_tracks(o, &o->demand);

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "cl/err.h"
+#include "cl/num.h"
 #include "cl/recency.h"
 
 #define TURN		8u
@@ -58,17 +59,6 @@ struct cl_recency {
 	uint16_t	*group;		/* of the block before each */
 	uint32_t	*block;		/* before each */
 };
-
-static inline uint32_t
-count_bits(uint64_t v)
-{
-
-	v -= v >> 1 & UINT64_C(0x5555555555555555);
-	v = (v & UINT64_C(0x3333333333333333)) +
-	    (v >> 2 & UINT64_C(0x3333333333333333));
-	v = (v + (v >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-	return ((uint32_t)(v * UINT64_C(0x0101010101010101) >> 56));
-}
 
 static inline bytes
 splat(int8_t x)
@@ -170,7 +160,7 @@ static inline uint32_t
 count_before(const struct cl_recency *r, uint32_t place)
 {
 
-	return (count_bits(r->bits[place / WORD] &
+	return (cl_popcount(r->bits[place / WORD] &
 	    ((UINT64_C(1) << place % WORD) - 1)) + r->word[place / WORD] +
 	    r->group[place / GROUP] + r->block[place / BLOCK]);
 }
