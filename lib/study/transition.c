@@ -96,7 +96,10 @@ spread(struct cl_transition *t, struct row *row, uint32_t n,
 	return (CL_OK);
 }
 
-/* Room for one more in a list, for which it may cease to be one. */
+/*
+ * Room for one more in a list, for which it may cease to be one.  Experts have
+ * 16 bits, so that no list is longer than 2^16 / LIST_PART: no size wraps.
+ */
 static int
 grow(struct cl_transition *t, struct row *row, uint32_t nexperts,
     struct cl_err *err)
