@@ -4,8 +4,9 @@
 /*
  * The hits of a cache of every capacity in one pass over a trace, exactly:
  * lru, or belady where next uses are told.  One pool for all keys, and one for
- * each column where asked.  Borrows the keys.  Memory is proportional to
- * their number.  One thread.
+ * each column where asked.  Capacities are in slots, of a key each.  Borrows
+ * the keys, which outlive it.  Memory is proportional to their number, and
+ * nothing is allocated once it is open.  One thread.
  */
 
 #include <stdbool.h>
@@ -35,7 +36,7 @@ struct cl_curve_counts {
 	uint64_t	 accesses;
 	uint64_t	 cold;
 	uint32_t	 ncapacities;	/* 1 to this: all keys of the scope */
-	/* Accesses that hit from capacity c on, and not below; [0] is 0. */
+	/* The curve's: accesses that hit from c slots on, not below; [0]: 0. */
 	const uint64_t	*from;
 };
 
@@ -46,8 +47,9 @@ struct cl_curve	*cl_curve_new(const struct cl_keys *,
 void	cl_curve_use(struct cl_curve *, const uint32_t *keys, uint32_t n);
 
 /*
- * An event of a column.  next: for belady, when each key is used again, as
- * cl_cache_foretell has it; else NULL.
+ * An event of a column.  next is NULL for lru; for belady, the place in time
+ * where each key is used next, in one pool of all keys, as CL_FUTURE_EVENTS of
+ * cl/cache.h has it: no two keys have the same.  Times will not do.
  */
 void	cl_curve_event(struct cl_curve *, uint32_t column,
 	    const uint32_t *keys, const uint32_t *next, uint32_t n);

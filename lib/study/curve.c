@@ -1,17 +1,18 @@
 /*
  * lru: a cache of C slots that is never smaller than an event holds the C most
  * recent keys, so that a key hits from its rank on.  Smaller ones, which an
- * event overflows, are kept as a stack of their own, as deep as the largest
- * event demands; inclusion joins the two.  Under retain, where nothing is
- * pinned, all of them hold the most recent keys.
+ * event overflows, are kept as a stack of their own; inclusion joins the two.
+ * Under retain, where nothing is pinned, all of them hold the most recent keys.
  *
  * A cache that an event overflowed holds the most recent keys again when as
- * many as it has slots were used in smaller events.  So the stack, which costs
- * the more the deeper it is, grows where a prompt comes and is cut behind it.
+ * many as it has slots were used in events that did not.  So the stack, which
+ * costs the more the deeper it is, grows where a prompt comes, to what that
+ * event demands, and is cut behind it, to what the largest event since demands.
  *
  * belady: the stack is all there is.
  */
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,17 +209,16 @@ scope_event(struct cl_curve *c, struct scope *s, const uint32_t *keys,
 
 /* What members are worth: the more recent, or the sooner used again, more. */
 static void
-set_worth(struct cl_curve *c, const uint32_t *keys, const uint32_t *next,
-    uint32_t n)
+set_worth(struct cl_curve *c, const uint32_t *next, uint32_t n)
 {
 	uint32_t i;
 
-	if (next == NULL)
+	if (c->o.policy == CL_CURVE_LRU)
 		for (i = 0; i < n; i++)
 			c->worth[i] = c->now++;
 	else
 		for (i = 0; i < n; i++)
-			c->worth[i] = ~((uint64_t)next[i] << 32 | keys[i]);
+			c->worth[i] = UINT32_MAX - next[i];
 }
 
 static void
@@ -227,7 +227,7 @@ event(struct cl_curve *c, uint32_t column, const uint32_t *keys,
 {
 
 	if (c->scope[0].stack != NULL)
-		set_worth(c, keys, next, n);
+		set_worth(c, next, n);
 	scope_event(c, &c->scope[0], keys, n);
 	if (c->o.layers)
 		scope_event(c, &c->scope[column + 1], keys, n);
@@ -269,13 +269,14 @@ cl_curve_event(struct cl_curve *c, uint32_t column, const uint32_t *keys,
 {
 	uint32_t i;
 
+	assert((next != NULL) == (c->o.policy == CL_CURVE_BELADY));
 	if (c->o.contract != CL_CONTRACT_SERIAL ||
 	    c->o.policy == CL_CURVE_LRU) {
 		event(c, column, keys, next, n);
 		return;
 	}
 	for (i = 0; i < n; i++)
-		event(c, column, keys + i, next == NULL ? NULL : next + i, 1);
+		event(c, column, keys + i, next + i, 1);
 }
 
 void

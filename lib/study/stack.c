@@ -139,6 +139,7 @@ pool_add(struct cl_stack *s, const struct slot *slot)
 		s->pool[i] = s->pool[i - 1];
 		i--;
 	}
+	assert(i == 0 || s->pool[i - 1].worth < slot->worth);
 	s->pool[i] = *slot;
 }
 

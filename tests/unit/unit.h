@@ -8,8 +8,14 @@
 
 #undef NDEBUG
 #include <assert.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct unit {
 	const char	*sentence;	/* what holds, "a cut trace is refused" */
@@ -28,6 +34,26 @@ unit_run(const struct unit *units, size_t n)
 		fflush(stdout);
 	}
 	return (0);
+}
+
+/* Does a function fail an assertion?  It is called in a process of its own. */
+static inline bool
+unit_aborts(void (*f)(void))
+{
+	static const struct rlimit none = { 0, 0 };
+	pid_t pid = fork();
+	int status;
+
+	assert(pid >= 0);
+	if (pid == 0) {
+		if (setrlimit(RLIMIT_CORE, &none) != 0 ||
+		    freopen("/dev/null", "w", stderr) == NULL)
+			_exit(EXIT_FAILURE);
+		f();
+		_exit(EXIT_SUCCESS);
+	}
+	assert(waitpid(pid, &status, 0) == pid);
+	return (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
 #define UNIT_MAIN(table)						\
