@@ -23,7 +23,7 @@ struct cl_opt_counts {
 	uint64_t	 hits_bypass;
 };
 
-/* Capacity is at least 1. */
+/* Of 1 to 2^27 - 1 keys and at least 1 slot; NULL: CL_ENOMEM. */
 struct cl_opt	*cl_opt_new(uint32_t nkeys, uint32_t capacity,
 		    struct cl_err *);
 

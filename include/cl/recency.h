@@ -7,7 +7,7 @@
  * How recently was each key used, as a rank: 1 is the most recent.  The rank
  * of a key before its use is its stack distance (Mattson et al. 1970,
  * doi:10.1147/sj.92.0078): the least capacity at which an LRU cache has it.
- * Keys are dense numbers from 0.  Memory is 5 bytes a key, and nothing is
+ * Keys are dense numbers from 0.  Memory is up to 5 bytes a key, nothing is
  * allocated once it is open.  One thread.
  */
 
@@ -16,6 +16,7 @@
 struct cl_err;
 struct cl_recency;
 
+/* Of 1 to 2^28 - 1 keys; NULL: CL_ENOMEM. */
 struct cl_recency	*cl_recency_new(uint32_t nkeys, struct cl_err *);
 
 /* The rank of a key, or 0 where it was not used yet. */
@@ -35,7 +36,7 @@ void	cl_recency_use(struct cl_recency *, const uint32_t *keys, uint32_t n,
 void	cl_recency_event(struct cl_recency *, const uint32_t *keys, uint32_t n,
 	    uint32_t base, uint32_t *rank);
 
-/* The n most recent keys, or fewer where there are not so many; how many. */
+/* The n most recent keys, in this order, or as many as were used; how many. */
 uint32_t	cl_recency_top(const struct cl_recency *, uint32_t *keys,
 		    uint32_t n);
 
