@@ -20,6 +20,7 @@
  * highest goes on into the heap when they are too many, or to fill a hole.
  */
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,9 +124,9 @@ sift_down(struct heap *h, uint32_t i, struct entry e)
 	h->entry[i] = e;
 }
 
-/* The root leaves for good: the last entry takes its place. */
+/* The root, or the hole there, goes: the last entry takes its place. */
 static void
-close_hole(struct heap *h)
+drop_root(struct heap *h)
 {
 
 	h->hole = false;
@@ -181,7 +182,7 @@ fill_hole(struct heap *h)
 {
 
 	if (h->nfront == 0) {
-		close_hole(h);
+		drop_root(h);
 		return;
 	}
 	put(h, h->front[0]);
@@ -193,11 +194,13 @@ fill_hole(struct heap *h)
 INLINE bool
 front_leads(const struct heap *h)
 {
-	const struct rank *last = &h->front[h->nfront - 1].rank;
+	const struct rank *last;
 	uint32_t i = h->hole ? 1 : 0;
 
-	return (h->nfront > 0 &&
-	    (i >= h->n || lower(last, &h->entry[i].rank)) &&
+	if (h->nfront == 0)
+		return (false);
+	last = &h->front[h->nfront - 1].rank;
+	return ((i >= h->n || lower(last, &h->entry[i].rank)) &&
 	    (i == 0 || i + 1 >= h->n || lower(last, &h->entry[i + 1].rank)));
 }
 
@@ -230,7 +233,7 @@ take_lowest(struct cl_cache *c, struct lfu *l, struct heap *h)
 		if (leads)
 			h->nfront--;
 		else if (pinned)
-			close_hole(h);
+			drop_root(h);
 		else
 			h->hole = true;
 		if (!pinned)
@@ -245,11 +248,12 @@ halve(struct lfu *l, const struct pool *p, struct heap *h)
 {
 	uint32_t i, key;
 
+	assert(h->nfront == 0);			/* that is for GHOST alone */
 	for (key = p->first_key; key < p->first_key + p->nkeys; key++)
 		if (l->rank[key].count > 1)
 			l->rank[key].count /= 2;
 	if (h->hole)
-		close_hole(h);
+		drop_root(h);
 	for (i = 0; i < h->n; i++)
 		h->entry[i].rank = l->rank[h->entry[i].key];
 	for (i = h->n / 2; i-- > 0;)
