@@ -22,6 +22,7 @@
 
 struct cl_conditions;
 struct cl_err;
+struct cl_keys;
 struct cl_model;
 struct cl_trace_head;
 struct feed_trace;
@@ -117,6 +118,13 @@ void	replay_conditions(struct cl_conditions *,
  */
 int	replay_same_model(const struct feed_trace *, const struct cl_model *,
 	    bool before, uint64_t *fingerprint, struct cl_err *);
+
+/*
+ * Models that have no fingerprint are one if their experts are: those of the
+ * trace before, or NULL if there was none.
+ */
+int	replay_same_experts(const struct feed_trace *, const struct cl_keys *,
+	    const struct cl_keys *before, struct cl_err *);
 
 /* --window or, where it is not given, what suits the trace. */
 uint64_t	replay_window(const struct replay_options *,

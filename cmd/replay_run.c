@@ -260,6 +260,18 @@ replay_same_model(const struct feed_trace *t, const struct cl_model *m,
 	return (CL_OK);
 }
 
+int
+replay_same_experts(const struct feed_trace *t, const struct cl_keys *keys,
+    const struct cl_keys *before, struct cl_err *err)
+{
+
+	if (before != NULL && !cl_keys_same(keys, before))
+		return (cl_fail(err, CL_EINVAL, "%s: --warm carries the cache "
+		    "from trace to trace, and this one is of other layers and "
+		    "experts", t->name));
+	return (CL_OK);
+}
+
 /* The model, or with --warm the one that is open, if this is the same. */
 static int
 find_model(struct run *r, const struct feed_trace *t,
@@ -455,8 +467,10 @@ open_run(void *arg, const struct feed_trace *t,
 	}
 	if ((r->keys = cl_keys_for(o.partition, m, err)) == NULL)
 		return (err->code);
-	status = cl_budget_resolve(o.policy.info->holds_all ? &everything :
-	    &r->o->budget, o.partition, m, &slots, err);
+	status = replay_same_experts(t, r->keys, r->before_keys, err);
+	if (status == CL_OK)
+		status = cl_budget_resolve(o.policy.info->holds_all ?
+		    &everything : &r->o->budget, o.partition, m, &slots, err);
 	o.dense = replay_dense(r->o, sums.dense_bytes);
 	if (status == CL_OK)
 		status = open_uses(r, err);

@@ -34,7 +34,31 @@ struct sweep {
 	uint64_t	 fingerprint;	/* and of its model */
 	struct cl_keys	*keys;
 	struct cl_sweep	*sweep;
+	bool		 begun;		/* all its runs are there */
 };
+
+/* What the policies of these runs are chosen by. */
+static int
+fit_policies(struct sweep *s, const struct cl_trace_head *head,
+    struct cl_err *err)
+{
+	const struct replay_lists *l = &s->o->lists;
+	struct replay_fit *fit;
+	const char *file;
+	uint32_t i;
+	int status;
+
+	for (i = s->from; i < s->to; i++) {
+		fit = &s->fit[i / l->budgets.n];
+		file = l->policy[i / l->budgets.n].file;
+		if (file[0] != '\0' && fit->uses == NULL &&
+		    (status = replay_fit(fit, file, head->model, s->keys,
+		    s->o->prefill, err)) != CL_OK)
+			return (status);
+		s->frame.trouble = s->frame.trouble || fit->told;
+	}
+	return (CL_OK);
+}
 
 /* Run i of the product: policies outside, budgets inside. */
 static int
@@ -46,7 +70,7 @@ add_run(struct sweep *s, uint32_t i, const struct feed_trace *t,
 	const struct replay_lists *l = &s->o->lists;
 	const struct cl_budgets_item *b = &l->budgets.item[i % l->budgets.n];
 	struct cl_replay_options o = s->o->replay;
-	struct replay_fit *fit = &s->fit[i / l->budgets.n];
+	const struct replay_fit *fit = &s->fit[i / l->budgets.n];
 	struct cl_stats_conds c = { 0 };
 	struct cl_conditions what;
 	struct cl_budget_slots slots;
@@ -62,11 +86,6 @@ add_run(struct sweep *s, uint32_t i, const struct feed_trace *t,
 	replay_raised(&slots, b->text, &s->told_raised);
 	cl_model_sums(head->model, &sums);
 	o.dense = replay_dense(s->o, sums.dense_bytes);
-	if (o.policy.file[0] != '\0' && fit->uses == NULL &&
-	    (status = replay_fit(fit, o.policy.file, head->model, s->keys,
-	    s->o->prefill, err)) != CL_OK)
-		return (status);
-	s->frame.trouble = s->frame.trouble || fit->told;
 	o.uses = fit->uses;
 	o.nslots = slots.nslots;
 	o.classes = slots.classes;
@@ -91,7 +110,28 @@ take_pass(void *arg, const struct cl_pass *pass, struct cl_err *err)
 	return (cl_sweep_pass(arg, pass, err));
 }
 
-/* A trace begins: all that replays of it need. */
+/* All that is asked of a trace before the first cache goes over to it. */
+static int
+admit(struct sweep *s, const struct feed_trace *t,
+    const struct cl_trace_head *head, struct cl_err *err)
+{
+	int status;
+
+	status = replay_same_model(t, head->model, s->before != NULL,
+	    &s->fingerprint, err);
+	if (status != CL_OK)
+		return (status);
+	if ((s->keys = cl_keys_for(s->o->replay.partition, head->model,
+	    err)) == NULL)
+		return (err->code);
+	status = replay_same_experts(t, s->keys, s->before_keys, err);
+	return (status != CL_OK ? status : fit_policies(s, head, err));
+}
+
+/*
+ * A trace begins: all that replays of it need.  With --warm, what fails once
+ * caches go over to it leaves some that nothing can go on with, as in a run.
+ */
 static int
 begin_sweep(void *arg, const struct feed_trace *t,
     const struct cl_trace_head *head, struct cl_err *err)
@@ -101,22 +141,23 @@ begin_sweep(void *arg, const struct feed_trace *t,
 	uint32_t i;
 	int status;
 
-	status = replay_same_model(t, head->model, s->before != NULL,
-	    &s->fingerprint, err);
-	if (status != CL_OK)
+	if ((status = admit(s, t, head, err)) != CL_OK)
 		return (status);
-	if ((s->keys = cl_keys_for(s->o->replay.partition, head->model,
-	    err)) == NULL ||
-	    (s->sweep = cl_sweep_new(s->keys, s->o->lists.njobs,
-	    fe_scratch(), err)) == NULL)
+	if ((s->sweep = cl_sweep_new(s->keys, s->o->lists.njobs, fe_scratch(),
+	    err)) == NULL)
 		return (err->code);
-	for (i = s->from; i < s->to; i++)
-		if ((status = add_run(s, i, t, head, err)) != CL_OK)
-			return (status);
 	sink.arg = s->sweep;
 	s->frame.events = cl_events_new(s->keys, s->o->prefill, CL_CELLS_NONE,
 	    &sink, err);
-	return (s->frame.events == NULL ? err->code : CL_OK);
+	if (s->frame.events == NULL)
+		return (err->code);
+	s->frame.begun = s->before != NULL;
+	for (i = s->from; i < s->to; i++)
+		if ((status = add_run(s, i, t, head, err)) != CL_OK)
+			return (status);
+	s->begun = true;
+	s->frame.begun = s->o->warm;
+	return (CL_OK);
 }
 
 static bool
@@ -176,7 +217,7 @@ drop_sweep(void *arg)
 		free(s->fit[i].uses);
 		s->fit[i].uses = NULL;
 	}
-	if (s->o->warm && s->sweep != NULL) {
+	if (s->o->warm && s->begun) {
 		cool(s);
 		s->before = s->sweep;
 		s->before_keys = s->keys;
@@ -186,6 +227,7 @@ drop_sweep(void *arg)
 	}
 	s->sweep = NULL;
 	s->keys = NULL;
+	s->begun = false;
 }
 
 int

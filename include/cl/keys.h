@@ -10,6 +10,7 @@
  * its memory; does not keep the model.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cl/budget.h"
@@ -42,6 +43,9 @@ struct cl_keys	*cl_keys_new(const struct cl_model *, struct cl_err *);
 /* The same as pools want them: for CL_PARTITION_CLASS class by class. */
 struct cl_keys	*cl_keys_for(enum cl_partition, const struct cl_model *,
 		    struct cl_err *);
+
+/* Do keys stand for the same experts, of the same sizes?  k is let go. */
+bool	cl_keys_same(const struct cl_keys *, const struct cl_keys *);
 
 /* The column that a key belongs to. */
 uint32_t	cl_keys_column(const struct cl_keys *, uint32_t key);

@@ -136,6 +136,20 @@ cl_keys_for(enum cl_partition partition, const struct cl_model *m,
 	return (make(m, partition == CL_PARTITION_CLASS, err));
 }
 
+bool
+cl_keys_same(const struct cl_keys *a, const struct cl_keys *b)
+{
+	const struct cl_keys_column *p = a->column, *q = b->column;
+	uint32_t i;
+
+	for (i = 0; i < a->ncolumns && i < b->ncolumns; i++, p++, q++)
+		if (p->layer != q->layer || p->base != q->base ||
+		    p->nexperts != q->nexperts ||
+		    p->expert_bytes != q->expert_bytes)
+			return (false);
+	return (a->ncolumns == b->ncolumns);
+}
+
 uint32_t
 cl_keys_column(const struct cl_keys *keys, uint32_t key)
 {

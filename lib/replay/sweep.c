@@ -6,6 +6,7 @@
  * turn; so what a run does cannot depend on who did it.
  */
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -312,6 +313,7 @@ struct cl_replay *
 cl_sweep_replay(struct cl_sweep *s, uint32_t i)
 {
 
+	assert(i < s->nruns);
 	return (s->run[i].replay);
 }
 

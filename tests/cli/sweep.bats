@@ -14,6 +14,19 @@ sweep()
 	cl-replay --policy "$POLICIES" --cache "$SIZES" "$@"
 }
 
+# loaded FILE EXPERTS: a trace of a layer's first EXPERTS, two at a time.
+loaded()
+{
+	local out=$1 n=$2 i
+
+	{
+		printf 'layer\texperts\n'
+		for i in $(seq $((n - 1))); do
+			printf '0\t%d,%d\n' $((i - 1)) $i
+		done
+	} | cl-trace --load -o $out
+}
+
 # The runs of the sweep, one by one.
 singles()
 {
@@ -110,6 +123,81 @@ singles()
 	size=$(stat -c %s "$TRACE")
 	run awk '{ n += $NF } END { print n }' log
 	stdout_is "$size"
+}
+
+@test "a trace that a carried cache cannot go on with is passed over" {
+	loaded one.clt 5
+	loaded more.clt 8
+	loaded two.clt 5
+	why="more.clt: --warm carries the cache from trace to trace, and $(
+	    )this one is of other layers and experts"
+	# More runs than an array of them is first made for.
+	seeds=$(seq -s , 40 | sed 's/[0-9]*/random:seed=&/g')
+	for contract in event serial retain; do
+		set -- --io none --warm --contract $contract
+		for sizes in 2e 2e,3e; do
+			rm -f alone.cls
+			for seed in ${seeds//,/ }; do
+				cl-replay "$@" --window 0 --policy $seed \
+				    --cache 2e one.clt two.clt >>alone.cls
+			done
+			run --separate-stderr cl-replay "$@" \
+			    --policy $seeds --cache $sizes -o $sizes.cls \
+			    --force one.clt more.clt two.clt
+			status_is 2
+			stdout_is ""
+			stderr_is "cl-replay: $why"
+			cl-report -f json $sizes.cls | jq -c '.runs[] |
+			    select(.budget == "2e") | [.trace, .policy, .digest,
+			    .totals]' | sort >sweep
+			cl-report -f json alone.cls | jq -c '.runs[] |
+			    [.trace, .policy, .digest, .totals]' |
+			    sort >alone
+			[ "$(wc -l <alone)" -eq 80 ]
+			diff alone sweep
+		done
+	done
+}
+
+@test "so it is for a run alone, and whatever the slots are shared by" {
+	loaded one.clt 5
+	loaded more.clt 8
+	loaded two.clt 5
+	for partition in global layer class; do
+		for policy in lru belady static static:one.clt; do
+			set -- --io none --warm --window 0 --cache 2e \
+			    --partition $partition --policy
+			cl-replay "$@" $policy one.clt two.clt >want.cls
+			for list in $policy $policy,fifo; do
+				run --separate-stderr cl-replay "$@" $list \
+				    --force -o got.cls one.clt more.clt \
+				    two.clt
+				status_is 2
+				[[ ${stderr_lines[0]} == "cl-replay: more.clt"* ]]
+				[ ${#stderr_lines[@]} -eq 1 ]
+				for f in want got; do
+					cl-report -f json $f.cls | jq -c \
+					    --arg p ${policy%:*} '.runs[] |
+					    select(.policy | startswith($p)) |
+					    del(.run)' >$f
+				done
+				[ "$(wc -l <want)" -eq 2 ]
+				diff want got
+			done
+		done
+	done
+}
+
+@test "a first trace that is refused leaves an empty cache to the next" {
+	loaded one.clt 5
+	for policies in lru lru,belady; do
+		set -- --io none --warm --window 0 --policy $policies
+		run --separate-stderr cl-replay "$@" --cache 8M --force \
+		    -o got.cls one.clt "$TRACE" "$OTHER"
+		status_is 2
+		[ ${#stderr_lines[@]} -eq 1 ]
+		cl-replay "$@" --cache 8M "$TRACE" "$OTHER" | cmp - got.cls
+	done
 }
 
 @test "parts put together are the whole" {

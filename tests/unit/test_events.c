@@ -277,11 +277,51 @@ keys_number_the_experts_of_all_columns(void)
 	cl_model_free(m);
 }
 
+static void
+keys_are_the_same_for_the_same_experts(void)
+{
+	struct cl_model *m = make_model();
+	struct cl_keys *keys = cl_keys_new(m, NULL), *other;
+	struct cl_layer *l = &m->layers[2];
+	struct {
+		uint32_t	 nexperts;
+		uint32_t	 k;
+		uint64_t	 bytes;
+		bool		 same;
+	} t[] = {
+		{ l->nexperts, l->k, 0, true },
+		{ l->nexperts, l->k - 1, 0, true },
+		{ l->nexperts, l->k, 64, false },
+		{ l->nexperts + 1, l->k, 0, false },
+		{ 0, 0, 0, false },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		l->nexperts = t[i].nexperts;
+		l->k = t[i].k;
+		l->expert_bytes = t[i].bytes;
+		assert((other = cl_keys_new(m, NULL)) != NULL);
+		assert(cl_keys_same(keys, other) == t[i].same);
+		assert(cl_keys_same(other, keys) == t[i].same);
+		cl_keys_free(other);
+	}
+	m->layers[1].nexperts = experts[1];	/* but of another layer */
+	m->layers[1].k = CELL_MAX - 1;
+	assert((other = cl_keys_new(m, NULL)) != NULL);
+	assert(!cl_keys_same(keys, other));
+	cl_keys_free(other);
+	cl_keys_free(keys);
+	cl_model_free(m);
+}
+
 static const struct unit table[] = {
 	{ "blocks leave no mark on passes", blocks_leave_no_mark_on_passes },
 	{ "every token has its cells once", every_token_has_its_cells_once },
 	{ "keys number the experts of all columns",
 	    keys_number_the_experts_of_all_columns },
+	{ "keys are the same for the same experts",
+	    keys_are_the_same_for_the_same_experts },
 };
 
 UNIT_MAIN(table)
