@@ -201,7 +201,9 @@ take_param(struct cl_cache_policy *p, const char *text, size_t n,
 		return (refuse(info, text, n, "is none of its parameters",
 		    err));
 	if (*given & 1u << i)
-		return (refuse(info, text, n, "is there twice", err));
+		return (refuse(info, text, n,
+		    info->param[i].kind == CL_CACHE_FILE ?
+		    "is a second file" : "is there twice", err));
 	*given |= 1u << i;
 	if (info->param[i].kind == CL_CACHE_FILE)
 		return (take_file(p, text, n, err));

@@ -462,6 +462,9 @@ what_no_policy_takes_is_refused(void)
 	refused("wtinylfu:window=1,", "\"\" is none of its parameters" TAKES);
 	refused("wtinylfu:window=1,window=1",
 	    "\"window=1\" is there twice" TAKES);
+	refused("static:a.clt,b", "\"b\" is a second file: policy static "
+	    "takes FILE (a trace to choose them by; without, what is "
+	    "replayed: hindsight)");
 #undef TAKES
 }
 
