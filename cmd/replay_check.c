@@ -57,7 +57,7 @@ replay_check(const struct replay_options *o)
 		if (o->mode == replay_curve && o->curve == CL_CURVE_BELADY &&
 		    o->contract[i] == CL_CONTRACT_RETAIN)
 			fe_misuse("--curve belady is of --contract event or "
-			    "serial: belady does not retain");
+			    "serial: under retain, replay --policy belady");
 	if (o->mode == replay_bound &&
 	    o->replay.contract != CL_CONTRACT_SERIAL)
 		fe_misuse("--bound is of --contract serial");

@@ -12,7 +12,10 @@
 #include "cl/stats_write.h"
 #include "replay_int.h"
 
-/* Belady knows no retain; told others' places it would break ties as they. */
+/*
+ * Belady is no bound under retain; told others' places it would break ties as
+ * they.
+ */
 static bool
 has_rival(const struct cl_replay *r)
 {

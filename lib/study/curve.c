@@ -63,8 +63,8 @@ cl_curve_new(const struct cl_keys *keys, const struct cl_curve_options *o,
 	struct cl_curve *c;
 
 	if (o->policy == CL_CURVE_BELADY && o->contract == CL_CONTRACT_RETAIN) {
-		cl_fail(err, CL_EINVAL, "policy belady has no contract retain, "
-		    "and no curve under it");
+		cl_fail(err, CL_EINVAL, "there is no curve of policy belady "
+		    "under contract retain");
 		return (NULL);
 	}
 	if ((c = calloc(1, sizeof(*c))) == NULL)

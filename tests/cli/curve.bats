@@ -81,7 +81,7 @@ curve()
 	[[ $stderr == *'--contract "": one of event, serial, retain '* ]]
 }
 
-@test "a policy that does not retain has no curve of it" {
+@test "the curve of belady is none of retain" {
 	run --separate-stderr cl-replay --curve belady --contract retain \
 	    "$TRACE"
 	status_is 2

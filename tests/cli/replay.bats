@@ -123,8 +123,8 @@ policies()
 	run --separate-stderr cl-replay --list-policies
 	status_is 0
 	stderr_is ""
-	[ "$(awk -F '\t' 'NF != 4' <<<"$output" | wc -l)" -eq 0 ]
-	[ "${lines[0]}" = $'policy\tparameters\tsummary\tpaper' ]
+	[ "$(awk -F '\t' 'NF != 5' <<<"$output" | wc -l)" -eq 0 ]
+	[ "${lines[0]}" = $'policy\tparameters\tsummary\tpaper\tretain' ]
 	[[ ${lines[1]} == $'lru\t'* ]]
 	[[ $output == *$'\nwtinylfu\twindow=1 (percent of the slots, 0 to 100)'*\
 $'\tarXiv 1512.00727'* ]]
@@ -876,7 +876,7 @@ hindsight()
 	misuse "policy lirs:compat $counts" --policy lirs:compat
 	misuse "policy lirs:compat $counts" --policy lirs:compat --io none \
 	    --contract serial --prefetch previous
-	misuse "--curve belady is of --contract event or serial: belady does not retain" \
+	misuse "--curve belady is of --contract event or serial: under retain, replay --policy belady" \
 	    --curve belady --contract retain
 	misuse "--bound is of --contract serial" --bound --contract retain
 	run --separate-stderr cl-replay --policy lirs:compat --io none \
