@@ -6,6 +6,7 @@
  * What is folded by nothing is one row.
  */
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@
 #define SHARES		3u
 #define FOLDS		2u		/* of a table */
 #define OF_ALL		SUMS		/* a whole: the part of all rows */
+#define ACROSS_MAX	(CL_TABLE_COLUMNS_MAX - 1)
 
 struct share {
 	const char	*head;		/* NULL: none */
@@ -81,6 +83,8 @@ static const struct study {
 	    "numbers", "layer", NULL, { "choices", "shared", "by_chance" },
 	    { { "overlap", 1, 0 }, { "chance", 2, 0 } } } } },
 };
+
+#define NSTUDIES	(sizeof(studies) / sizeof(studies[0]))
 
 /* Can rows be told apart by that column? */
 static bool
@@ -264,59 +268,73 @@ list(const struct view *v, const struct fold *f, const struct groups *g,
 	return (cl_table_print(&to, v->dst, 2, v->r->options.bold, err));
 }
 
-/* The group of that key, among those from i on, and of the same column. */
+/* The group of that key, among those from i on, and of that column. */
 static const struct group *
-beside(const struct groups *g, size_t i, const struct group *column)
+beside(const struct groups *g, size_t i, const struct cl_cell *column)
 {
 	const struct cl_cell *key = &g->group[i].key;
 
 	for (; i < g->n && cl_cell_equal(&g->group[i].key, key); i++)
-		if (cl_cell_equal(&g->group[i].across, &column->across))
+		if (cl_cell_equal(&g->group[i].across, column))
 			return (&g->group[i]);
 	return (NULL);
 }
 
-/* How many groups begin with the i-th one that have its key. */
+/* Where the groups begin that have the next key after the i-th one's. */
 static size_t
-width(const struct groups *g, size_t i)
+next_key(const struct groups *g, size_t i)
 {
-	size_t n = 1;
+	const struct cl_cell *key = &g->group[i].key;
 
-	while (i + n < g->n && cl_cell_equal(&g->group[i].key,
-	    &g->group[i + n].key))
-		n++;
+	while (i < g->n && cl_cell_equal(&g->group[i].key, key))
+		i++;
+	return (i);
+}
+
+/* All values of the other key, in order; 0: more than a table has columns. */
+static unsigned
+columns_of(const struct groups *g, struct cl_cell column[ACROSS_MAX])
+{
+	unsigned n = 0, at;
+	size_t i;
+
+	for (i = 0; i < g->n; i++) {
+		for (at = 0; at < n && compare_cells(&column[at],
+		    &g->group[i].across) < 0; at++)
+			;
+		if (at < n && cl_cell_equal(&column[at], &g->group[i].across))
+			continue;
+		if (n == ACROSS_MAX)
+			return (0);
+		memmove(&column[at + 1], &column[at],
+		    (n++ - at) * sizeof(column[0]));
+		column[at] = g->group[i].across;
+	}
 	return (n);
 }
 
-/*
- * A row for each key, a column for each value of the other one, as the widest
- * row has them.
- */
+/* A row for each key, a column for each value of the other one. */
 static int
 cross(const struct view *v, const struct fold *f, const struct groups *g,
-    struct cl_err *err)
+    const struct cl_cell *column, unsigned ncolumns, struct cl_err *err)
 {
 	const struct group *cell;
-	size_t i, k, n, row, nrows = 0, ncolumns = 0, head = 0;
+	size_t i, row, nrows = 0;
 	struct cl_table to;
+	unsigned k;
 
-	for (i = 0; i < g->n; i += n, nrows++) {
-		n = width(g, i);
-		head = n > ncolumns ? i : head;
-		ncolumns = n > ncolumns ? n : ncolumns;
-	}
-	if (ncolumns > CL_TABLE_COLUMNS_MAX - 1)
-		ncolumns = CL_TABLE_COLUMNS_MAX - 1;
-	cl_table_init(&to, 1 + (unsigned)ncolumns, 0);
+	for (i = 0; i < g->n; i = next_key(g, i))
+		nrows++;
+	cl_table_init(&to, 1 + ncolumns, 0);
 	cl_table_add(&to, "%s", f->key);
 	for (k = 0; k < ncolumns; k++)
-		add_key(&to, &g->group[head + k].across);
-	for (i = 0, row = 0; i < g->n; i += width(g, i), row++) {
+		add_key(&to, &column[k]);
+	for (i = 0, row = 0; i < g->n; i = next_key(g, i), row++) {
 		if (!cl_render_shown(&to, v, row, nrows))
 			continue;
 		add_key(&to, &g->group[i].key);
 		for (k = 0; k < ncolumns; k++) {
-			cell = beside(g, i, &g->group[head + k]);
+			cell = beside(g, i, &column[k]);
 			if (cell != NULL)
 				add_share(&to, g, cell, &f->share[0]);
 			else
@@ -330,13 +348,19 @@ static int
 print_fold(const struct view *v, const struct cl_run_table *t,
     const struct fold *f, struct cl_err *err)
 {
+	struct cl_cell column[ACROSS_MAX];
 	struct groups g = { 0 };
+	unsigned ncolumns = 0;
 	int status;
 
-	if ((status = gather(&g, v, t, f, err)) == CL_OK) {
+	if ((status = gather(&g, v, t, f, err)) != CL_OK)
+		return (status);
+	if (f->across != NULL && (ncolumns = columns_of(&g, column)) == 0)
+		status = cl_render_plain(v, t, err);
+	else {
 		cl_dst_printf(v->dst, "\n%s\n", f->title);
 		status = f->across == NULL ? list(v, f, &g, err) :
-		    cross(v, f, &g, err);
+		    cross(v, f, &g, column, ncolumns, err);
 	}
 	free(g.group);
 	return (status);
@@ -362,8 +386,9 @@ cl_render_study(const struct view *v, const struct cl_run_table *t,
 	unsigned i;
 	int status = CL_OK;
 
-	while (strcmp(s->table, t->name) != 0)
+	while (s < studies + NSTUDIES && strcmp(s->table, t->name) != 0)
 		s++;
+	assert(s < studies + NSTUDIES);
 	if (t->n == 0)
 		return (cl_render_plain(v, t, err));
 	for (i = 0; i < FOLDS && s->fold[i].title != NULL; i++)

@@ -439,6 +439,26 @@ sums()
 	END
 }
 
+@test "a predictor of some layers alone has its column" {
+	sums 'foresight_rank 3 predictor:str layer:u64 rank:u64 choices:u64 right:u64' \
+	    >got <<-'END'
+	cells popular 0 0 10 1
+	cells ahead 0 0 10 2
+	cells popular 0 1 10 3
+	cells transition 0 1 10 4
+	END
+	diff -u - <(grep -v '^recall' got) <<-'END'
+	  rank   ahead  popular  transition
+	     0  20.00%   10.00%           -
+	     1       -   30.00%      40.00%
+
+	END
+	for i in {10..25}; do
+		echo "cells p$i 0 0 10 1"
+	done | sums 'foresight_rank 3 predictor:str layer:u64 rank:u64 choices:u64 right:u64' >got
+	[ "$(grep -c '^  p[0-9]' got)" -eq 16 ]
+}
+
 @test "counts of that name in other columns are shown as they are" {
 	sums 'foresight_rank 1 rank:f64 predictor:u64 choices:u64 right:u64' \
 	    >got <<<'cells 0.5 1 2 3'
