@@ -102,14 +102,20 @@ misses_are()
 	cut -f 2- wanted | diff -u - got
 }
 
-@test "misses are those of libCacheSim" {
-	need shared traces
+# The traces that libCacheSim was given.
+load_three()
+{
 	rows olmoe | cl-trace --load --layers 16 --experts 64 --used 8 \
 	    >olmoe.clt
 	rows granite | cl-trace --load --layers 24 --experts 32 --used 8 \
 	    >granite.clt
 	rows gptoss120 | cl-trace --load --layers 36 --experts 128 --used 2 \
 	    >gptoss120.clt
+}
+
+@test "misses are those of libCacheSim" {
+	need shared traces
+	load_three
 	misses_are olmoe 33
 	misses_are granite 33
 	misses_are gptoss120 33
@@ -117,12 +123,7 @@ misses_are()
 
 @test "misses beside those of the copies are as cl-policies(7) has them" {
 	need shared traces
-	rows olmoe | cl-trace --load --layers 16 --experts 64 --used 8 \
-	    >olmoe.clt
-	rows granite | cl-trace --load --layers 24 --experts 32 --used 8 \
-	    >granite.clt
-	rows gptoss120 | cl-trace --load --layers 36 --experts 128 --used 2 \
-	    >gptoss120.clt
+	load_three
 	awk '/^trace  *slots/ { on = 1; next } /^\.Ed/ { on = 0 } on {
 	    $1 = $1; print }' "$ROOT/man/cl-policies.7" >wanted
 	[ "$(wc -l <wanted)" -eq 9 ]
